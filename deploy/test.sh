@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# All tests: units, the recorded sessions of a real box, and the whole stack against a real broker.
+# Installs what is missing first. Ends non-zero when a test fails, is skipped, or a warning appears.
+#
+#   deploy/test.sh [OPTIONS OF 'swift test']
+set -euo pipefail
+cd "$(dirname "$0")/.."
+deploy/install.sh
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# The tests start their own brokers on loopback.
+export MQTT_TEST_BROKER=${MQTT_TEST_BROKER:-auto} SWIFT_BACKTRACE=enable=no
+swift build --build-tests --explicit-target-dependency-import-check error
+swift test --skip-build "$@" 2>&1 | tee "$log"
+if grep -qE '(^|[^0-9])[Ss]kipped' "$log"; then
+    echo "test: something was skipped; a run that skips proves nothing" >&2
+    grep -E '[Ss]kipped' "$log" | head >&2
+    exit 1
+fi
