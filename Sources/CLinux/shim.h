@@ -1,11 +1,19 @@
 #pragma once
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* stdout and stderr are global variables in C, which strict concurrency refuses. */
 static inline void clinux_line_buffer_stdout(void) { setvbuf(stdout, 0, _IOLBF, 0); }
+/* So is the environment. */
+static inline char **clinux_environment(void) {
+    extern char **environ;
+    return environ;
+}
