@@ -34,7 +34,8 @@ enum Signals {
 
     /// Every signal from now on; ends with the process.
     static func stream() -> AsyncStream<Signal> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Signal.self, bufferingPolicy: .bufferingNewest(8))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Signal.self, bufferingPolicy: .bufferingNewest(8))
         streams.withLock { $0.append(continuation) }
         return stream
     }
