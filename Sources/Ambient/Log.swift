@@ -15,14 +15,26 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 /// secrets and passwords are not log material at any level.
 public struct Log: Sendable {
     /// Lines less important than this are not even built.
-    public let threshold: LogLevel
+    public var threshold: LogLevel { level() }
+    private let level: @Sendable () -> LogLevel
     private let sink: @Sendable (LogLevel, String) -> Void
 
     /// - Parameters:
     ///   - threshold: The least important level that reaches `sink`.
     ///   - sink: Called on whatever thread logs; must not block for long.
     public init(threshold: LogLevel = .info, sink: @escaping @Sendable (LogLevel, String) -> Void) {
-        self.threshold = threshold
+        self.init(threshold: { threshold }, sink: sink)
+    }
+
+    /// A log whose threshold may change while it is in use.
+    ///
+    /// - Parameters:
+    ///   - threshold: Asked for each line; must be quick.
+    ///   - sink: Called on whatever thread logs; must not block for long.
+    public init(
+        threshold: @escaping @Sendable () -> LogLevel, sink: @escaping @Sendable (LogLevel, String) -> Void
+    ) {
+        level = threshold
         self.sink = sink
     }
 

@@ -1,9 +1,9 @@
 /// Finds what a person probably meant.
-enum Nearest {
+public enum Nearest {
     /// The closest of `candidates`, `nil` when none is near enough to be meant.
     ///
     /// Case, `-` and `_` do not count; a third of the letters may differ, two at least.
-    static func match(_ word: String, among candidates: [String]) -> String? {
+    public static func match(_ word: String, among candidates: [String]) -> String? {
         let folded = fold(word)
         guard !folded.isEmpty, folded.count <= 64 else { return nil }
         var best: (candidate: String, distance: Int)?
