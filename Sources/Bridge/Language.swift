@@ -1,0 +1,23 @@
+/// The language of names and sentences that people see. Tokens, topics and
+/// entity ids are the same in every language.
+public enum Language: String, Sendable, CaseIterable {
+    case en, sv
+}
+
+/// One text in every language.
+public struct LocalText: Sendable, Equatable {
+    public var en: String
+    public var sv: String
+
+    public init(_ en: String, _ sv: String) {
+        self.en = en
+        self.sv = sv
+    }
+
+    public subscript(language: Language) -> String {
+        switch language {
+        case .en: en
+        case .sv: sv
+        }
+    }
+}

@@ -1,0 +1,220 @@
+public import EnergyModel
+import JSONText
+public import MQTTTypes
+
+/// Turns the site's state into retained messages, and sends only what changed.
+///
+/// Pure: whoever owns it says what happened and what time it is, and sends what
+/// it gets back. With nothing changing, an hour costs 187 messages: 120 renewals
+/// of `power`, 60 of `bridge/availability`, 4 of `bridge/health`, 3 of `battery`.
+public struct StatePublisher {
+    let tree: TopicTree
+    let settings: BridgeSettings
+    var slots: [TopicTree.Place: Slot] = [:]
+    /// The slots' places in the order in which they are sent; availability of
+    /// the bridge last, so that whoever sees `online` finds everything there.
+    var order: [TopicTree.Place] = []
+    /// What each mirrored member last carried, by topic below the site.
+    var mirrored: [String: String] = [:]
+
+    /// The newest state, with what is last known in place of what is not there.
+    var site: SiteState
+    /// True while `site.power` came from the box just now.
+    var isPowerLive = false
+    var levels: [String: TopicLevel] = [:]
+    var shown: [String: Source.State] = [:]
+    var controlWorsenedAt: Duration?
+    var pace: PowerPace
+    var sentPower: (power: Power, isLive: Bool, at: Duration)?
+    var documents: SiteDocuments
+    var session: BrokerSession?
+    var health = BridgeHealth()
+    let run: BridgeRun
+    /// False once we said goodbye.
+    var isOnline = true
+
+    /// When ``timer(now:)`` wants to be called; `nil`: not before the next update.
+    public private(set) var nextDeadline: Duration?
+
+    /// - Parameters:
+    ///   - picture: The last known state of an earlier run; never taken for news.
+    init(settings: BridgeSettings, run: BridgeRun, picture: SiteState? = nil) {
+        self.settings = settings
+        self.run = run
+        tree = settings.tree
+        pace = PowerPace(settings.rate)
+        site = picture ?? SiteState(link: Link(state: .connecting, since: run.started))
+        documents = SiteDocuments(
+            zone: Self.zone(settings: settings, box: site.box), language: settings.language)
+        health.since = run.started
+        arrangeSources()
+    }
+
+    /// Takes in the newest state.
+    ///
+    /// - Returns: What is to be sent now, in order.
+    public mutating func update(_ state: SiteState, now: Moment) -> [Message] {
+        guard state != site || !isPowerLive else { return timer(now: now) }
+        take(state, now: now)
+        return timer(now: now)
+    }
+
+    /// Sends what has become due.
+    public mutating func timer(now: Moment) -> [Message] {
+        guard let nextDeadline, nextDeadline <= now.monotonic else { return [] }
+        var messages: [Message] = []
+        for place in order {
+            guard let slot = slots[place], let deadline = slot.deadline(renewal: renewal(of: place)),
+                deadline <= now.monotonic
+            else { continue }
+            let payload = payload(of: place, now: now)
+            if let sent = slot.sent, payload.says(sameAs: sent.payload, but: place.name.spec.datingMembers),
+                !isRenewalDue(place, slot, now: now)
+            {
+                slots[place]?.due = nil
+                continue
+            }
+            messages += send(payload, to: place, now: now)
+        }
+        reckon()
+        return messages
+    }
+
+    /// Everything, for a broker that may know nothing: states first, ``BridgeSettings``' birth last.
+    ///
+    /// What is held back (``hold(_:until:)``) follows when its time has come.
+    public mutating func everything(now: Moment) -> [Message] {
+        mirrored = [:]
+        var messages: [Message] = []
+        for place in order {
+            if let notBefore = slots[place]?.notBefore, notBefore > now.monotonic {
+                slots[place]?.sent = nil
+                mark(place, at: notBefore)
+                continue
+            }
+            messages += send(payload(of: place, now: now), to: place, now: now)
+        }
+        reckon()
+        return messages
+    }
+
+    /// The goodbye: nothing that stays behind looks live. Ends with our own `offline`.
+    public mutating func farewell(now: Moment) -> [Message] {
+        isOnline = false
+        var gone = site
+        gone.link = Link(
+            state: .connecting, since: now.wall, lastFrameAt: site.link.lastFrameAt)
+        take(gone, now: now)
+        var messages: [Message] = []
+        for place in order where place.name != .bridgeHealth {
+            let payload = payload(of: place, now: now)
+            if let sent = slots[place]?.sent,
+                payload.says(sameAs: sent.payload, but: place.name.spec.datingMembers)
+            {
+                continue
+            }
+            messages += send(payload, to: place, now: now)
+        }
+        nextDeadline = nil
+        return messages
+    }
+
+    /// Sends one place again, whatever it carried: somebody else wrote to it.
+    mutating func again(_ place: TopicTree.Place, now: Moment) -> [Message] {
+        guard slots[place] != nil else { return [] }
+        defer { reckon() }
+        return send(payload(of: place, now: now), to: place, now: now)
+    }
+
+    /// Holds one place back, so that a reader can take in something else first.
+    mutating func hold(_ place: TopicTree.Place, until: Duration) {
+        slots[place]?.notBefore = until
+        reckon()
+    }
+
+    /// Takes in new counters and faults.
+    mutating func report(_ health: BridgeHealth, now: Moment) {
+        self.health = health
+        mark(.init(.bridgeHealth), at: now.monotonic)
+    }
+
+    /// Every topic below the site on which a message of ours may be retained.
+    var retainedPaths: Set<String> {
+        Set(order.filter { $0.name.spec.isRetained }.map(\.path)).union(mirrored.keys)
+    }
+
+    // MARK: Sending
+
+    mutating func mark(_ place: TopicTree.Place, at due: Duration) {
+        guard let old = slots[place] else { return }
+        let due = min(old.due ?? due, due)
+        slots[place]?.due = due
+        let deadline = max(due, old.notBefore ?? due)
+        nextDeadline = min(nextDeadline ?? deadline, deadline)
+    }
+
+    mutating func reckon() {
+        var next: Duration?
+        for place in order {
+            guard let deadline = slots[place]?.deadline(renewal: renewal(of: place)) else { continue }
+            next = min(next ?? deadline, deadline)
+        }
+        nextDeadline = next
+    }
+
+    private func isRenewalDue(_ place: TopicTree.Place, _ slot: Slot, now: Moment) -> Bool {
+        guard let renewal = renewal(of: place), let sent = slot.sent else { return false }
+        return sent.at + renewal <= now.monotonic
+    }
+
+    /// What is not live does not move, and does not expire either.
+    private func renewal(of place: TopicTree.Place) -> Duration? {
+        switch place.name {
+        case .bridgeAvailability: isOnline ? .seconds(60) : nil
+        case .bridgeHealth: .seconds(900)
+        case .power: isPowerLive ? PowerPace.renewal : nil
+        case .battery: isPowerLive ? .seconds(1_200) : nil
+        default: nil
+        }
+    }
+
+    private mutating func send(_ payload: Payload, to place: TopicTree.Place, now: Moment) -> [Message] {
+        slots[place] = Slot(due: nil, notBefore: nil, sent: (payload, now.monotonic))
+        if place.name == .power {
+            pace.sent()
+            sentPower = site.power.map { ($0, isPowerLive, now.monotonic) }
+        }
+        let spec = place.name.spec
+        let expiry =
+            switch place.name {
+            case .bridgeAvailability: isOnline ? spec.expirySeconds : nil
+            default: isPowerLive ? spec.expirySeconds : nil
+            }
+        let message = Message(
+            tree.topic(place), payload.bytes, qos: spec.qos, retained: spec.isRetained, expirySeconds: expiry)
+        return [message] + mirror(payload, of: place, expiry: expiry)
+    }
+
+    /// The scalars of a document on topics of their own, for displays and
+    /// clients that read no JSON. One that expires is sent with its document,
+    /// the others when they changed.
+    private mutating func mirror(
+        _ payload: Payload, of place: TopicTree.Place, expiry: UInt32?
+    ) -> [Message] {
+        guard settings.mirrorsValues, case .document(let members) = payload else { return [] }
+        let spec = place.name.spec
+        var messages: [Message] = []
+        for member in spec.members where member.isScalar {
+            let value = members[member.name] ?? nil
+            let text = value.stringValue ?? value.text
+            let path = "\(place.path)/\(member.name)"
+            if mirrored[path] == text, expiry == nil { continue }
+            mirrored[path] = text
+            messages.append(
+                Message(
+                    "\(tree.root)/\(path)", text, qos: spec.qos, retained: spec.isRetained,
+                    expirySeconds: expiry))
+        }
+        return messages
+    }
+}
