@@ -1,0 +1,58 @@
+import BoxLink
+
+/// `cmd.result`: how a command ended. May come without any ack (FTW wire §7.3).
+public struct CommandResultMessage: Sendable, Equatable {
+    static let type = "cmd.result"
+
+    public enum State: String, Sendable, CaseIterable {
+        /// The box read back what was asked.
+        case applied
+        /// Accepted, but `observed` differs and is the truth.
+        case superseded
+        /// Accepted, nothing to read back.
+        case unconfirmed
+        case rejected
+        case expired
+    }
+    public struct Observed: Sendable, Equatable {
+        /// Always a float on the wire, often a half.
+        public var value: Double
+        public var source: String
+        public var uptimeMs: Int64
+    }
+
+    public var commandID: String
+    /// `nil` for a word of a later box.
+    public var state: State?
+    public var stateText: String
+    public var observed: Observed?
+    public var refusal: BoxRefusal?
+
+    init(body: CBORValue?) throws(MessageError) {
+        let body = try MessageBody(body)
+        commandID = try body.text("cmdId")
+        stateText = try body.text("state")
+        state = State(rawValue: stateText)
+        if let value = body.optional("observed") {
+            let observed = try MessageBody(value)
+            guard let number = try observed.required("value").doubleValue else { throw .wrongType("value") }
+            self.observed = Observed(
+                value: number, source: try observed.optionalText("src") ?? "",
+                uptimeMs: try observed.optionalInt("uptimeMs") ?? 0)
+        }
+        if let error = body.optional("error") { refusal = try BoxRefusal(body: error) }
+    }
+
+    var body: CBORValue {
+        var builder = BodyBuilder()
+        builder.add("cmdId", .text(commandID))
+        builder.add("state", .text(stateText))
+        builder.add(
+            "observed",
+            observed.map {
+                ["value": .float($0.value), "src": .text($0.source), "uptimeMs": .int($0.uptimeMs)]
+            })
+        builder.add("error", refusal?.body)
+        return builder.value
+    }
+}
