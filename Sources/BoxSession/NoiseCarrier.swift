@@ -19,6 +19,8 @@ struct NoiseCarrier {
 
     private let identity: X25519KeyPair
     private let boxKey: [UInt8]
+    /// Used by the next handshake only; set where a recorded one is repeated.
+    var nextEphemeral: X25519KeyPair?
     private var handshake: InitiatorHandshake?
     private var transport: NoiseTransport?
     /// Messages that were not ours.
@@ -33,17 +35,14 @@ struct NoiseCarrier {
 
     /// Starts a new handshake; whatever was before is wiped.
     ///
-    /// - Parameters:
-    ///   - payload: The raw pairing code, or nothing.
-    ///   - ephemeral: Given only where a recorded handshake is repeated.
+    /// - Parameter payload: The raw pairing code, or nothing.
     /// - Returns: Message 1.
-    mutating func begin(
-        payload: [UInt8], ephemeral: X25519KeyPair? = nil
-    ) throws(NoiseError) -> [UInt8] {
+    mutating func begin(payload: [UInt8]) throws(NoiseError) -> [UInt8] {
         wipe()
+        defer { nextEphemeral = nil }
         var fresh = try InitiatorHandshake(
             prologue: InitiatorHandshake.prologue(boxKey: boxKey), staticKey: identity, remoteStatic: boxKey,
-            ephemeral: ephemeral)
+            ephemeral: nextEphemeral)
         let message = try fresh.writeMessage1(payload: payload)
         handshake = fresh
         return message

@@ -1,4 +1,4 @@
-public import BoxLink
+import BoxLink
 
 /// One call of the box's HTTP API through the session (FTW wire §8.1).
 public struct APIRequest: Sendable, Equatable {

@@ -11,8 +11,9 @@ public enum CommandID {
     ///
     /// - Parameters:
     ///   - wall: The wall clock. Times that 48 bits cannot hold are pinned to the nearest that fits.
-    ///   - random: Ten bytes; fewer are filled up with zeros.
-    public static func make(at wall: Date, random: [UInt8] = Primitives.random(10)) -> String {
+    ///   - random: Ten bytes, fewer are filled up with zeros; `nil` draws fresh ones.
+    public static func make(at wall: Date, random: [UInt8]? = nil) -> String {
+        let random = random ?? Primitives.random(10)
         let seconds = wall.timeIntervalSince1970
         let most = Double((Int64(1) << 48) - 1)
         let ms = Int64(max(0, min(most, (seconds * 1_000).rounded(.down))))

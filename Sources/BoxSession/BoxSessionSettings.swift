@@ -1,0 +1,84 @@
+public import BoxLink
+
+/// What one conversation with one box needs to know.
+public struct BoxSessionSettings: Sendable {
+    /// Our key pair; whoever holds it *is* this client.
+    public var identity: X25519KeyPair
+    /// The box's public key, 32 bytes, from the pairing link.
+    public var boxKey: [UInt8]
+    /// The single-use pairing code while we are not enrolled yet. Forgotten at
+    /// the first completed handshake and after three silent ones.
+    public var code: SecretBytes?
+    /// Our version, told to the box.
+    public var build: String
+    /// How often the box sends a control frame.
+    public var beat: Beat
+    /// How long the box may take to answer message 1.
+    public var handshakeDeadline = Duration.seconds(12)
+    /// The first pause after an unanswered handshake; doubles, with chance in it.
+    public var handshakeRetry = Duration.seconds(3)
+    /// The longest such pause.
+    public var handshakeRetryLimit = Duration.seconds(60)
+    /// How long a removed client waits between attempts.
+    public var revokedPause = Duration.seconds(3_600)
+
+    public init(
+        identity: X25519KeyPair, boxKey: [UInt8], code: SecretBytes? = nil, build: String,
+        beat: Beat = .second
+    ) {
+        self.identity = identity
+        self.boxKey = boxKey
+        self.code = code
+        self.build = build
+        self.beat = beat
+    }
+}
+
+/// Something that happened once, for whoever keeps records.
+public enum BoxSessionNote: Sendable, Equatable {
+    /// The first handshake is complete: the box knows our key. Delete the stored code.
+    case paired
+    /// The code met silence three times: it is wrong, used or expired, or the
+    /// box knows another one. It is not sent any more; delete it.
+    case codeRefused
+    /// The box's owner removed this client. Pair again.
+    case revoked
+    /// The box process is another one than before; what it counted starts anew.
+    case boxRestarted
+    /// A plan nobody asked for, sent after somebody's command.
+    case planPushed(PlanMessage)
+    /// The box took a command.
+    case commandAcknowledged(CommandAckMessage)
+    /// A command ended.
+    case commandSettled(CommandResultMessage)
+}
+
+/// Numbers for a diagnostic; all count from the start of the process.
+public struct SessionCounters: Sendable, Equatable {
+    /// Frames of ours that were opened.
+    public var frames: UInt64 = 0
+    /// Messages that were not ours: other clients', replays, forgeries.
+    public var foreign: UInt64 = 0
+    /// Frames or bodies of ours that could not be read.
+    public var malformed: UInt64 = 0
+    /// Handshakes begun.
+    public var handshakes: UInt64 = 0
+    /// Sessions established.
+    public var sessions: UInt64 = 0
+    /// Sessions that died of silence.
+    public var silences: UInt64 = 0
+    /// Control frames that never arrived.
+    public var missedBeats: UInt64 = 0
+    /// Questions sent, by method and route, ids included; `other` when there are too many.
+    public var requests: [String: UInt64] = [:]
+
+    /// Sessions after the first.
+    public var reconnects: UInt64 { sessions > 0 ? sessions - 1 : 0 }
+
+    static let maxRoutes = 64
+
+    mutating func count(route: String) {
+        let key = requests[route] != nil || requests.count < Self.maxRoutes ? route : "other"
+        requests[key, default: 0] &+= 1
+    }
+}

@@ -1,0 +1,36 @@
+import Ambient
+import BoxLink
+import BoxSession
+import Bridge
+import EnergyModel
+import JSONText
+import MQTTClient
+import MQTTTypes
+import Persistence
+
+/// The parts were made to fit: these only say so.
+extension MQTTClient: BrokerPort {}
+extension BoxSession: BoxPort {}
+
+/// A site without a pairing: one state, and it stays.
+struct UnpairedBox: BoxPort {
+    let states: AsyncStream<SiteState>
+
+    init(time: any TimeSource) {
+        let (states, continuation) = AsyncStream.makeStream(of: SiteState.self)
+        continuation.yield(SiteState(link: Link(state: .unpaired, since: time.wall)))
+        self.states = states
+        // Kept open: a stream that ends means that the conversation is over for good.
+        self.continuation = continuation
+    }
+
+    private let continuation: AsyncStream<SiteState>.Continuation
+}
+
+/// The bridge's memory on disk.
+struct DiskMemory: BridgeMemory {
+    let file: StateFile
+
+    func load(_ name: String) -> JSONValue? { file.load(name) }
+    func save(_ name: String, _ value: JSONValue) { file.save(name, value) }
+}

@@ -1,0 +1,103 @@
+import Ambient
+import BoxLink
+import BoxSession
+import Bridge
+import Configuration
+import MQTTClient
+import MQTTTypes
+import Persistence
+
+/// Turns settings and a pairing into the parts of one site.
+struct SiteAssembly: Sendable {
+    let settings: Settings
+    let site: Settings.Site
+    let loop: WebSocketLoop
+    let ambient: Ambient
+
+    /// How the box is reached.
+    ///
+    /// - Throws: `WebSocketURLError` when the relay's address is none.
+    func carrier(for record: PairingRecord) throws(WebSocketURLError) -> RelayCarrier {
+        // The address is checked with the configuration too; a pairing may name another.
+        let url = try WebSocketURL(
+            parsing: record.relayURL ?? settings.relay.url, allowPlain: settings.relay.allowPlain)
+        return RelayCarrier(
+            settings: RelaySettings(
+                url: url, caFile: settings.relay.caFile, secret: SecretBytes(record.rendezvousSecret)),
+            loop: loop, ambient: ambient)
+    }
+
+    /// The conversation with the box.
+    ///
+    /// - Throws: `NoiseError` when the stored key is no key.
+    func session(for record: PairingRecord, over carrier: any Carrier) throws(NoiseError) -> BoxSession {
+        BoxSession(
+            settings: BoxSessionSettings(
+                identity: try X25519KeyPair(secret: record.privateKey), boxKey: record.boxKey,
+                code: record.code.map(SecretBytes.init), build: Version.text),
+            carrier: carrier, ambient: ambient)
+    }
+
+    func bridge(for record: PairingRecord?) -> BridgeSettings {
+        BridgeSettings(
+            siteID: site.id, siteName: site.name,
+            boxKeyHash: record.map { BoxNames.siteID(boxKey: $0.boxKey) } ?? "unpaired",
+            baseTopic: settings.mqtt.baseTopic,
+            // Entities need an identity that lasts, and that comes with the pairing.
+            discovery: settings.mqtt.discovery && record != nil,
+            discoveryPrefix: settings.mqtt.discoveryPrefix,
+            language: settings.language == .sv ? .sv : .en, rate: rate,
+            mirrorsValues: settings.mqtt.values, zone: site.zone, version: Version.text)
+    }
+
+    func broker(will: Will?, clientID: String? = nil) -> MQTTClient {
+        MQTTClient(settings: brokerSettings(will: will, clientID: clientID), ambient: ambient)
+    }
+
+    /// - Parameters:
+    ///   - will: What the broker says when we are gone; `nil` for a visitor.
+    ///   - clientID: `nil`: the bridge's own.
+    func brokerSettings(will: Will?, clientID: String? = nil) -> MQTTSettings {
+        let mqtt = settings.mqtt
+        return MQTTSettings(
+            host: mqtt.host, port: mqtt.port, clientID: clientID ?? self.clientID,
+            keepAliveSeconds: mqtt.keepAliveSeconds,
+            credentials: mqtt.user.map { user in
+                MQTTCredentials(
+                    user: user, password: mqtt.password.map { String(decoding: $0.bytes, as: UTF8.self) })
+            },
+            tls: mqtt.tls.map { tls in
+                MQTTEncryption(caFile: tls.caFile, certificate: Self.certificate(tls))
+            },
+            will: will, protocolPreference: protocolPreference)
+    }
+
+    private static func certificate(_ tls: Settings.TLS) -> MQTTEncryption.ClientCertificate? {
+        guard let certificate = tls.certificateFile, let key = tls.keyFile else { return nil }
+        return .init(certificateFile: certificate, keyFile: key)
+    }
+
+    /// Stable from start to start, and not the same for two bridges of two households on one broker.
+    private var clientID: String {
+        guard let written = settings.mqtt.clientID else {
+            return "ftw-mqtt-\(settings.mqtt.baseTopic.replacing("/", with: "-"))-\(site.id)"
+        }
+        return settings.sites.count > 1 ? "\(written)-\(site.id)" : written
+    }
+
+    private var rate: BridgeSettings.Rate {
+        switch settings.mqtt.rate {
+        case .calm: .calm
+        case .normal: .normal
+        case .fast: .fast
+        }
+    }
+
+    private var protocolPreference: MQTTSettings.ProtocolPreference {
+        switch settings.mqtt.version {
+        case .auto: .newest
+        case .v5: .v5
+        case .v311: .v311
+        }
+    }
+}
