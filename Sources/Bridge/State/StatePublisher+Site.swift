@@ -26,7 +26,10 @@ extension StatePublisher {
             if new.sources.isEmpty { site.sources = old.sources }
         }
         if !isUp { site.control = Control(answer: .unknown, since: new.link.since) }
-        if site.box != old.box { takeBox(now: now) }
+        if site.box != old.box {
+            structure += 1
+            takeBox(now: now)
+        }
         if link(site.link) != link(old.link) {
             mark(.init(.boxLink), at: now.monotonic)
             mark(.init(.boxAvailability), at: now.monotonic)
@@ -35,6 +38,7 @@ extension StatePublisher {
         takePower(wasLive: wasLive, now: now)
         if site.battery?.soc != old.battery?.soc || isPowerLive != wasLive { takeBattery(wasLive, now: now) }
         if site.control != old.control { takeControl(since: old.control, now: now) }
+        if site.mode?.catalogue != old.mode?.catalogue { structure += 1 }
         if site.mode != old.mode || isPowerLive != wasLive { mark(.init(.mode), at: now.monotonic) }
     }
 
@@ -89,7 +93,12 @@ extension StatePublisher {
     }
 
     private mutating func takeSources(since old: SiteState, now: Moment) {
-        if site.sources.map(\.id) != old.sources.map(\.id) { arrangeSources() }
+        if !site.sources.elementsEqual(
+            old.sources, by: { $0.id == $1.id && $0.name == $1.name && $0.roles == $1.roles })
+        {
+            structure += 1
+            arrangeSources()
+        }
         let before = Dictionary(old.sources.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for source in site.sources {
             guard let level = levels[source.id] else { continue }

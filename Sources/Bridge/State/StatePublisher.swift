@@ -33,6 +33,9 @@ public struct StatePublisher {
     /// False once we said goodbye.
     var isOnline = true
 
+    /// Rises when topics come or go, or when what is announced may change.
+    var structure = 0
+
     /// When ``timer(now:)`` wants to be called; `nil`: not before the next update.
     public private(set) var nextDeadline: Duration?
 
@@ -126,6 +129,17 @@ public struct StatePublisher {
         return send(payload(of: place, now: now), to: place, now: now)
     }
 
+    /// Sends one mirrored member again; `nil` if there is no such thing.
+    func mirrorAgain(_ path: String) -> Message? {
+        guard let text = mirrored[path],
+            let place = order.first(where: { path.hasPrefix($0.path + "/") && !$0.name.spec.members.isEmpty })
+        else { return nil }
+        let spec = place.name.spec
+        return Message(
+            "\(tree.root)/\(path)", text, qos: spec.qos, retained: spec.isRetained,
+            expirySeconds: isPowerLive ? spec.expirySeconds : nil)
+    }
+
     /// Holds one place back, so that a reader can take in something else first.
     mutating func hold(_ place: TopicTree.Place, until: Duration) {
         slots[place]?.notBefore = until
@@ -138,9 +152,17 @@ public struct StatePublisher {
         mark(.init(.bridgeHealth), at: now.monotonic)
     }
 
-    /// Every topic below the site on which a message of ours may be retained.
+    /// Every topic below the site on which a message of ours is or will be retained.
     var retainedPaths: Set<String> {
-        Set(order.filter { $0.name.spec.isRetained }.map(\.path)).union(mirrored.keys)
+        var paths: Set<String> = []
+        for place in order where place.name.spec.isRetained {
+            paths.insert(place.path)
+            guard settings.mirrorsValues else { continue }
+            for member in place.name.spec.members where member.isScalar {
+                paths.insert("\(place.path)/\(member.name)")
+            }
+        }
+        return paths
     }
 
     // MARK: Sending

@@ -129,6 +129,9 @@ public struct TopicSpec: Sendable {
     public let qos: QoS
     /// MQTT 5 expiry while the value is live; `nil`: it stands until it is replaced.
     public let expirySeconds: UInt32?
+    /// What a command to change it adds to its topic, such as `set`; empty when
+    /// nobody can. Command topics come from here and from nowhere else.
+    public var commands: [String] = []
 
     public var members: [Member] { if case .document(let members) = form { members } else { [] } }
 

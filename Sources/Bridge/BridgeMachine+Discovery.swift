@@ -1,0 +1,67 @@
+import EnergyModel
+import FoundationEssentials
+import JSONText
+import MQTTTypes
+
+/// What Home Assistant is told.
+extension BridgeMachine {
+    /// The box's own id; for a box without one, a hash of its key. Chosen once,
+    /// because everything that Home Assistant remembers hangs on it.
+    mutating func chooseIdentity() {
+        if announced.identity != nil { return }
+        if let id = settings.boxID ?? publisher.site.box?.id {
+            announced.identity = TopicLevel(id).text
+        } else if publisher.site.box != nil {
+            announced.identity = TopicLevel(settings.boxKeyHash).text
+        }
+    }
+
+    mutating func arrangeShape() {
+        guard let identity = announced.identity else { return }
+        let site = publisher.site
+        var seen: Set<TopicLevel> = []
+        shape = HomeShape(
+            identity: identity,
+            sources: site.sources.compactMap { source in
+                guard let level = publisher.levels[source.id], seen.insert(level).inserted else { return nil }
+                return .init(level: level, name: source.name, roles: source.roles)
+            },
+            presence: announced.presence, modes: ModeLabels(site.mode?.catalogue ?? []).all,
+            boxBuild: site.box?.build)
+    }
+
+    /// Publishes what should be announced.
+    ///
+    /// - Parameter all: Also what this connection was already told.
+    mutating func announce(all: Bool, now: Moment) {
+        guard let shape else {
+            if !settings.discovery { _ = announced.announce([], now: now.wall) }
+            return
+        }
+        let devices = Discovery(settings: settings, shape: shape).devices
+        holdChangedEnums(devices, now: now)
+        let clearedBefore = Set(announced.cleared.keys)
+        for (topic, payload) in announced.announce(devices, now: now.wall) {
+            if !all, sentDiscovery[topic] == payload { continue }
+            sentDiscovery[topic] = payload
+            publish(Message(topic, payload.bytes, retained: true), now: now)
+        }
+        for topic in Set(announced.cleared.keys).subtracting(clearedBefore).sorted() where !all {
+            sentDiscovery[topic] = nil
+            publish(Message(topic, [], retained: true), now: now)
+        }
+        saveAnnounced()
+    }
+
+    /// Home Assistant takes in a changed list of options in its own time. A
+    /// state that is only in the new list must not get there first.
+    private mutating func holdChangedEnums(_ devices: [Discovery.Device], now: Moment) {
+        for device in devices {
+            guard let known = announced.devices[device.topic] else { continue }
+            for (key, entity) in device.components {
+                guard let before = known.options[key], before != entity.options else { continue }
+                publisher.hold(entity.place, until: now.monotonic + .seconds(2))
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Ambient
+import JSONText
+import MQTTTypes
+
+/// What arrives on the topics we listen to.
+extension BridgeMachine {
+    mutating func received(_ message: Message, now: Moment) {
+        if settings.discovery, message.topic == "\(settings.discoveryPrefix)/status" {
+            // Many bridges hear this at once; each waits a little while of its own.
+            if phase == .up, message.text == "online", !message.retained {
+                republishAt = now.monotonic + .seconds(1) + .seconds(4) * min(max(chance(), 0), 1)
+            }
+            return
+        }
+        guard let path = tree.path(of: message.topic) else { return }
+        if echoes.isEcho(message, now: now.monotonic) { return }
+        if phase == .standby { return watch(path, message, now: now) }
+        if isRequest(path) { return requested(message, path: path, now: now) }
+        // What the broker had kept is of an earlier run, and is replaced anyway.
+        if message.retained { return }
+        if path == TopicName.bridgeInfo.rawValue, meet(message, now: now) { return }
+        if publisher.order.contains(where: { $0.path == path }) || publisher.mirrored[path] != nil {
+            foreign(path, now: now)
+        }
+    }
+
+    // MARK: Requests
+
+    private func isRequest(_ path: String) -> Bool {
+        path.hasPrefix("bridge/request/") || path.hasSuffix("/set") || path.hasSuffix("/adjust")
+    }
+
+    private mutating func requested(_ message: Message, path: String, now: Moment) {
+        if message.retained, message.payload.isEmpty { return }
+        requestCount += 1
+        let request = Request(message, ownID: "\(run.instance)-\(requestCount)")
+        let say = { [language = settings.language] (en: String, sv: String) in LocalText(en, sv)[language] }
+        if message.retained {
+            publish(Message(message.topic, [], retained: true), now: now)
+            answer(
+                request,
+                .refused(
+                    .retained,
+                    say(
+                        "Not done: the message was retained, an old wish that the broker kept. It is removed.",
+                        "Inte gjort: meddelandet var kvarhållet, en gammal önskan. Det är borttaget.")),
+                now: now)
+            return
+        }
+        guard message.text != nil else {
+            answer(
+                request,
+                .refused(.badPayload, say("Not done: this is no text.", "Inte gjort: detta är ingen text.")),
+                now: now)
+            return
+        }
+        switch TopicName(rawValue: path) {
+        case .bridgePing:
+            received(request, now: now)
+            answer(request, RequestResult(stage: .done, text: say("Here.", "Här."), value: "pong"), now: now)
+        case .bridgeRepublish:
+            received(request, now: now)
+            sentDiscovery = [:]
+            announce(all: true, now: now)
+            for message in publisher.everything(now: now) { publish(message, now: now) }
+            answer(request, RequestResult(stage: .done, text: say("Done.", "Klart.")), now: now)
+        case .bridgeReload where canReload:
+            received(request, now: now)
+            actions.append(.reload(request))
+        case .bridgeReload:
+            answer(
+                request,
+                .refused(
+                    .unsupported,
+                    say(
+                        "Not done: this process cannot read its configuration again.",
+                        "Inte gjort: processen kan inte läsa in konfigurationen på nytt.")),
+                now: now)
+        default:
+            answer(
+                request,
+                .refused(
+                    .unknownCommand,
+                    say(
+                        "Not done: there is no command on this topic.",
+                        "Inte gjort: det finns inget kommando på detta ämne.")),
+                now: now)
+        }
+    }
+
+    private mutating func received(_ request: Request, now: Moment) {
+        let text = LocalText("Received.", "Mottaget.")[settings.language]
+        answer(request, RequestResult(stage: .received, text: text), now: now)
+    }
+
+    /// Tells one stage on `result`, and where else the asker wants it.
+    mutating func answer(_ request: Request, _ result: RequestResult, now: Moment) {
+        let documents = publisher.documents
+        let document = documents.result(result, of: request, at: documents.time(now.wall))
+        let bytes = JSONValue.object(document).bytes
+        publish(Message(tree.topic(.result), bytes, qos: TopicName.result.spec.qos), now: now)
+        if let topic = request.responseTopic, isUsable(responseTopic: topic) {
+            publish(Message(topic, bytes, correlationData: request.correlationData), now: now)
+        }
+        if result.isFinal {
+            var health = publisher.health
+            health.commands[result.stage.rawValue, default: 0] += 1
+            publisher.health = health
+        }
+    }
+
+    /// A response topic must be a topic name, and none of ours: an answer there would pass for state.
+    private func isUsable(responseTopic topic: String) -> Bool {
+        !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
+            && tree.path(of: topic) == nil && !topic.hasPrefix("$")
+            && !topic.hasPrefix("\(settings.discoveryPrefix)/")
+    }
+
+    // MARK: Others on our topics
+
+    /// Somebody wrote to a state topic. What stands there must be what is, so it is written again.
+    private mutating func foreign(_ path: String, now: Moment) {
+        guard writeBacks[path] == nil else { return }
+        writeBacks[path] = now.monotonic + .milliseconds(500)
+        guard toldForeign.count < 200, toldForeign.insert(path).inserted else { return }
+        let name = publisher.order.first { $0.path == path }?.name
+        let commands = name?.spec.commands ?? []
+        let hint =
+            commands.isEmpty
+            ? "It takes no commands."
+            : "Commands go to \(commands.map { "\(tree.root)/\(path)/\($0)" }.joined(separator: " or "))."
+        actions.append(
+            .log(
+                .warning,
+                "somebody else wrote to \(tree.root)/\(path), which only this bridge writes; "
+                    + "its value is put back. \(hint)"))
+    }
+
+    mutating func writeBack(_ path: String, now: Moment) {
+        if let place = publisher.order.first(where: { $0.path == path }) {
+            for message in publisher.again(place, now: now) { publish(message, now: now) }
+        } else if let message = publisher.mirrorAgain(path) {
+            publish(message, now: now)
+        }
+    }
+
+    // MARK: A second copy
+
+    /// Another bridge introduced itself on our topics.
+    ///
+    /// - Returns: False if that was no introduction of another one.
+    private mutating func meet(_ message: Message, now: Moment) -> Bool {
+        guard let other = (try? JSONValue(parsing: message.payload))?["instance"]?.stringValue,
+            !other.isEmpty, other.utf8.count <= 64, other != run.instance
+        else { return false }
+        let isNew = rival != other
+        if other < run.instance {
+            rival = other
+            if isNew {
+                let sentence =
+                    "Another bridge with the same base topic and site was here first; this one stands by "
+                    + "until it leaves. Run one bridge for a site."
+                fault("second_copy", sentence, now: now)
+                actions.append(.log(.error, sentence))
+            }
+            standBy(now: now)
+        } else {
+            // It came later: our introduction tells it so.
+            if isNew, toldForeign.insert("copy \(other)").inserted {
+                let sentence =
+                    "Another bridge with the same base topic and site was started; it is told to stand by. "
+                    + "Run one bridge for a site."
+                fault("second_copy", sentence, now: now)
+                actions.append(.log(.warning, sentence))
+            }
+            for message in publisher.again(.init(.bridgeInfo), now: now) { publish(message, now: now) }
+        }
+        return true
+    }
+
+    /// Says nothing more until the other copy left or was silent for as long as
+    /// its birth lasts.
+    mutating func standBy(now: Moment) {
+        phase = .standby
+        healthAt = nil
+        republishAt = nil
+        writeBacks = [:]
+        let birth = TopicName.bridgeAvailability.spec.expirySeconds ?? 180
+        resumeAt = now.monotonic + .seconds(Int64(birth) + 10)
+    }
+
+    private mutating func watch(_ path: String, _ message: Message, now: Moment) {
+        guard path == TopicName.bridgeAvailability.rawValue else { return }
+        if message.text == "online" {
+            standBy(now: now)
+        } else {
+            resumeAt = now.monotonic + .seconds(2) + .seconds(3) * min(max(chance(), 0), 1)
+        }
+    }
+}

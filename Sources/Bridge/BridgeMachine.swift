@@ -1,0 +1,282 @@
+import Ambient
+import EnergyModel
+import FoundationEssentials
+import JSONText
+import MQTTTypes
+
+/// The bridge for one site, without sockets, clocks and tasks: what happened
+/// goes in, what is to be done comes out, in order.
+struct BridgeMachine {
+    enum Event {
+        case connected(BrokerSession)
+        case disconnected(BrokerLoss)
+        /// The broker's answer to `subscribe` with the same number.
+        case subscribed(attempt: Int, granted: [Bool])
+        case message(Message)
+        case site(SiteState)
+        case health(HealthFacts)
+        case reloaded(Request, String)
+        case timerFired
+        /// We are about to leave for good.
+        case goodbye
+    }
+    enum Action: Equatable {
+        case publish(Message)
+        case subscribe(attempt: Int, filters: [String])
+        case save(String, JSONValue)
+        case log(LogLevel, String)
+        case askHealth
+        case reload(Request)
+    }
+    enum Phase: Equatable {
+        case away
+        /// Connected; what we want to hear is not confirmed yet.
+        case subscribing
+        case up
+        /// Another copy of this bridge was here first.
+        case standby
+        case stopped
+    }
+
+    /// Names in the bridge's memory.
+    static let announcedName = "announced"
+    static let pictureName = "picture"
+
+    let settings: BridgeSettings
+    let tree: TopicTree
+    let run: BridgeRun
+    let chance: @Sendable () -> Double
+    /// True if this process can read its configuration again.
+    let canReload: Bool
+    var phase = Phase.away
+    var attempt = 0
+    var publisher: StatePublisher
+    var announced: Announced
+    var savedAnnounced: Announced
+    var shape: HomeShape?
+    var sentDiscovery: [String: JSONValue] = [:]
+    var echoes = EchoFilter()
+    var requestCount = 0
+    var actions: [Action] = []
+
+    /// The other copy we gave way to, or told to give way.
+    var rival: String?
+    var toldForeign: Set<String> = []
+    var writeBacks: [String: Duration] = [:]
+    var republishAt: Duration?
+    var healthAt: Duration?
+    var pictureAt: Duration?
+    var resumeAt: Duration?
+
+    init(
+        settings: BridgeSettings, run: BridgeRun, memory: (String) -> JSONValue?, canReload: Bool = false,
+        chance: @escaping @Sendable () -> Double
+    ) {
+        self.settings = settings
+        self.run = run
+        self.chance = chance
+        self.canReload = canReload
+        tree = settings.tree
+        publisher = StatePublisher(
+            settings: settings, run: run,
+            picture: Picture.restore(memory(Self.pictureName), now: run.started))
+        announced = Announced(memory(Self.announcedName))
+        savedAnnounced = announced
+        chooseIdentity()
+        arrangeShape()
+    }
+
+    /// When `timerFired` is wanted; `nil`: not before the next event.
+    var nextDeadline: Duration? {
+        var next = [pictureAt, resumeAt]
+        if phase == .up { next += [republishAt, healthAt, writeBacks.values.min(), publisher.nextDeadline] }
+        return phase == .stopped ? nil : next.compactMap { $0 }.min()
+    }
+
+    /// What we listen to: our own tree, which also shows what others write into it, and
+    /// Home Assistant's birth.
+    var filters: [String] {
+        [tree.filter] + (settings.discovery ? ["\(settings.discoveryPrefix)/status"] : [])
+    }
+
+    mutating func handle(_ event: Event, now: Moment) -> [Action] {
+        guard phase != .stopped else { return [] }
+        switch event {
+        case .connected(let session): connected(session, now: now)
+        case .disconnected(let loss): disconnected(loss, now: now)
+        case .subscribed(let number, let granted):
+            if number == attempt, phase == .subscribing { subscribed(granted, now: now) }
+        case .message(let message): if phase != .away { received(message, now: now) }
+        case .site(let state): take(state, now: now)
+        case .health(let facts):
+            var health = publisher.health
+            health.facts = facts
+            publisher.report(health, now: now)
+            flush(now: now)
+        case .reloaded(let request, let sentence):
+            answer(request, RequestResult(stage: .done, text: sentence), now: now)
+        case .timerFired: timer(now: now)
+        case .goodbye: goodbye(now: now)
+        }
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: The broker
+
+    private mutating func connected(_ session: BrokerSession, now: Moment) {
+        attempt += 1
+        phase = .subscribing
+        publisher.session = session
+        echoes.reset()
+        sentDiscovery = [:]
+        writeBacks = [:]
+        actions.append(.subscribe(attempt: attempt, filters: filters))
+    }
+
+    private mutating func disconnected(_ loss: BrokerLoss, now: Moment) {
+        phase = .away
+        healthAt = nil
+        republishAt = nil
+        resumeAt = nil
+        writeBacks = [:]
+        if loss.code != .stopped { fault(loss.code.rawValue, loss.sentence, now: now) }
+    }
+
+    private mutating func subscribed(_ granted: [Bool], now: Moment) {
+        let refused = filters.indices.filter { !granted.indices.contains($0) || !granted[$0] }.map {
+            filters[$0]
+        }
+        if refused != publisher.health.refusedFilters {
+            var health = publisher.health
+            health.refusedFilters = refused
+            publisher.report(health, now: now)
+            if !refused.isEmpty {
+                let sentence =
+                    "The broker does not let us listen to \(refused.joined(separator: ", ")); "
+                    + "requests there will not arrive. Allow it for this user."
+                fault("subscription_refused", sentence, now: now)
+                actions.append(.log(.error, sentence))
+            }
+        }
+        if rival != nil, resumeAt == nil {
+            standBy(now: now)
+        } else {
+            start(now: now)
+        }
+    }
+
+    /// Everything, as for a broker that knows nothing of us.
+    mutating func start(now: Moment) {
+        phase = .up
+        resumeAt = nil
+        announced.settle(now: now.wall)
+        announce(all: true, now: now)
+        _ = announced.keep(currentTopics, now: now.wall)
+        for topic in announced.cleared.keys.sorted() { publish(Message(topic, [], retained: true), now: now) }
+        for message in publisher.everything(now: now) { publish(message, now: now) }
+        saveAnnounced()
+        actions.append(.askHealth)
+        healthAt = now.monotonic + .seconds(60)
+    }
+
+    mutating func publish(_ message: Message, now: Moment) {
+        echoes.published(message, now: now.monotonic)
+        actions.append(.publish(message))
+    }
+
+    /// Sends what is due, if there is anybody to send it to.
+    mutating func flush(now: Moment) {
+        guard phase == .up else { return }
+        for message in publisher.timer(now: now) { publish(message, now: now) }
+    }
+
+    // MARK: The house
+
+    private mutating func take(_ state: SiteState, now: Moment) {
+        let structure = publisher.structure
+        publisher.take(state, now: now)
+        let isShapeNew = publisher.structure != structure
+        let isLive = publisher.isPowerLive
+        if isLive, isShapeNew || announced.presence.differs(from: publisher.site) {
+            announced.presence.learn(publisher.site)
+        }
+        if announced.identity == nil { chooseIdentity() }
+        if isShapeNew || announced != savedAnnounced {
+            arrangeShape()
+            if phase == .up {
+                announce(all: false, now: now)
+                keepTopics(now: now)
+            }
+        }
+        flush(now: now)
+        saveAnnounced()
+        if isLive {
+            let due = now.monotonic + (isShapeNew ? .seconds(5) : .seconds(300))
+            pictureAt = min(pictureAt ?? due, due)
+        }
+    }
+
+    private mutating func timer(now: Moment) {
+        func isDue(_ deadline: Duration?) -> Bool { deadline.map { $0 <= now.monotonic } ?? false }
+        if isDue(pictureAt) { savePicture() }
+        if isDue(resumeAt) {
+            rival = nil
+            start(now: now)
+        }
+        guard phase == .up else { return }
+        if isDue(republishAt) {
+            republishAt = nil
+            sentDiscovery = [:]
+            announce(all: true, now: now)
+            for message in publisher.everything(now: now) { publish(message, now: now) }
+        }
+        if isDue(healthAt) {
+            healthAt = now.monotonic + .seconds(60)
+            actions.append(.askHealth)
+        }
+        for (path, _) in writeBacks.filter({ isDue($0.value) }).sorted(by: { $0.key < $1.key }) {
+            writeBacks[path] = nil
+            writeBack(path, now: now)
+        }
+        flush(now: now)
+    }
+
+    private mutating func goodbye(now: Moment) {
+        if publisher.isPowerLive { savePicture() }
+        if phase == .up {
+            for message in publisher.farewell(now: now) { publish(message, now: now) }
+        }
+        phase = .stopped
+    }
+
+    // MARK: Memory
+
+    private mutating func savePicture() {
+        pictureAt = nil
+        actions.append(.save(Self.pictureName, Picture.save(publisher.site)))
+    }
+
+    mutating func saveAnnounced() {
+        guard announced != savedAnnounced else { return }
+        savedAnnounced = announced
+        actions.append(.save(Self.announcedName, announced.saved))
+    }
+
+    /// Notes which topics carry something of ours, and empties those that no longer do.
+    private mutating func keepTopics(now: Moment) {
+        let current = currentTopics
+        guard current != announced.topics else { return }
+        for topic in announced.keep(current, now: now.wall) {
+            publish(Message(topic, [], retained: true), now: now)
+        }
+    }
+
+    private var currentTopics: Set<String> { Set(publisher.retainedPaths.map { "\(tree.root)/\($0)" }) }
+
+    mutating func fault(_ code: String, _ sentence: String, now: Moment) {
+        var health = publisher.health
+        health.lastFault = .init(code: code, sentence: sentence, at: now.wall)
+        publisher.report(health, now: now)
+    }
+}

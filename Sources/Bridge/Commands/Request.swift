@@ -1,0 +1,65 @@
+import JSONText
+import MQTTTypes
+
+/// What somebody asked for on one of our topics, as far as it could be read.
+struct Request: Sendable, Equatable {
+    /// The asker's own, or one of ours when it brought none.
+    var id: String
+    /// The full topic it came in on.
+    var topic: String
+    /// The payload as text, shortened; `nil` when it is no text.
+    var requested: String?
+    /// Where else the answer is wanted (MQTT 5.0 §4.10.1), and the bytes to bring along.
+    var responseTopic: String?
+    var correlationData: [UInt8]?
+
+    private static let longestText = 200
+
+    /// - Parameter ownID: Used when the payload brings no id.
+    init(_ message: Message, ownID: String) {
+        topic = message.topic
+        responseTopic = message.responseTopic
+        correlationData = message.correlationData
+        requested = message.text.map { String($0.prefix(Self.longestText)) }
+        let document = try? JSONValue(parsing: message.payload)
+        switch document?["id"] {
+        case .string(let text)? where !text.isEmpty: id = String(text.prefix(Self.longestText))
+        case .int(let number)?: id = String(number)
+        default: id = ownID
+        }
+    }
+}
+
+/// One stage of a request, as `result` tells it.
+struct RequestResult: Sendable, Equatable {
+    enum Stage: String, Sendable { case received, done, refused }
+    /// Why a request is refused. Stable: automations compare these.
+    enum Code: String, Sendable {
+        case badPayload = "bad_payload"
+        case unknownCommand = "unknown_command"
+        case retained
+        case unsupported
+        case unavailable
+    }
+    var stage: Stage
+    var code: Code?
+    var text: String
+    var value: String?
+
+    var isFinal: Bool { stage != .received }
+
+    static func refused(_ code: Code, _ text: String) -> RequestResult {
+        RequestResult(stage: .refused, code: code, text: text)
+    }
+}
+
+extension SiteDocuments {
+    func result(_ result: RequestResult, of request: Request, at: JSONValue) -> Document {
+        [
+            "id": .string(request.id), "topic": .string(request.topic),
+            "stage": .string(result.stage.rawValue), "final": .bool(result.isFinal),
+            "code": text(result.code?.rawValue), "box_code": nil, "text": .string(result.text),
+            "requested": text(request.requested), "value": text(result.value), "at": at,
+        ]
+    }
+}

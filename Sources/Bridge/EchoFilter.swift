@@ -1,0 +1,37 @@
+import MQTTTypes
+
+/// Tells what we published ourselves from what somebody else wrote to our topics.
+///
+/// A broker that speaks MQTT 5 can leave our own messages out (MQTT 5.0
+/// §3.8.3.1, No Local); one that does not sends each back. What comes back is
+/// known by its payload, and each message comes back only once.
+struct EchoFilter {
+    private var recent: [String: [(payload: Int, at: Duration)]] = [:]
+    /// What was not echoed by then never will be.
+    private static let memory = Duration.seconds(10)
+    /// More than that many messages on one topic in that time: the oldest is forgotten.
+    private static let depth = 16
+
+    mutating func published(_ message: Message, now: Duration) {
+        var known = recent[message.topic] ?? []
+        known.removeAll { now - $0.at > Self.memory }
+        if known.count >= Self.depth { known.removeFirst() }
+        known.append((message.payload.hashValue, now))
+        recent[message.topic] = known
+    }
+
+    /// True if that is one of ours on its way back. Echoes keep their order, so
+    /// what was published before it is not waited for any more.
+    mutating func isEcho(_ message: Message, now: Duration) -> Bool {
+        let payload = message.payload.hashValue
+        guard var known = recent[message.topic],
+            let index = known.firstIndex(where: { $0.payload == payload && now - $0.at <= Self.memory })
+        else { return false }
+        known.removeFirst(index + 1)
+        recent[message.topic] = known.isEmpty ? nil : known
+        return true
+    }
+
+    /// A new connection echoes nothing of the old one.
+    mutating func reset() { recent = [:] }
+}

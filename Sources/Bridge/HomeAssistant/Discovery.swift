@@ -1,0 +1,91 @@
+import JSONText
+
+/// The device payloads that tell Home Assistant about a site.
+struct Discovery {
+    let settings: BridgeSettings
+    let shape: HomeShape
+
+    /// One device: where it is announced and what it has.
+    struct Device {
+        let topic: String
+        let head: [String: JSONValue]
+        let components: [(key: String, entity: Entity)]
+        let tree: TopicTree
+        let uniqueStem: String
+        let entityStem: String
+
+        /// Every component's platform, by its key.
+        var platforms: [String: String] {
+            Dictionary(
+                components.map { ($0.key, $0.entity.platform.rawValue) },
+                uniquingKeysWith: { first, _ in first })
+        }
+
+        /// The states each enum may have, by component key.
+        var options: [String: [String]] {
+            Dictionary(
+                components.filter { !$0.entity.options.isEmpty }.map { ($0.key, $0.entity.options) },
+                uniquingKeysWith: { first, _ in first })
+        }
+
+        /// The whole payload.
+        ///
+        /// - Parameter gone: Components that were announced and are no more, with
+        ///   their platforms. Leaving them out would not remove them.
+        func payload(gone: [String: String]) -> JSONValue {
+            var components: [String: JSONValue] = gone.mapValues { ["platform": .string($0)] }
+            for (key, entity) in self.components {
+                components[key] = entity.component(
+                    tree: tree, uniqueID: "\(uniqueStem)_\(key)",
+                    entityID: "\(entity.platform.rawValue).\(entityStem)_\(key.replacing("-", with: "_"))")
+            }
+            return .object(head.merging(["components": .object(components)]) { _, new in new })
+        }
+    }
+
+    /// All devices that there should be.
+    var devices: [Device] {
+        guard settings.discovery else { return [] }
+        let entities = SiteEntities(shape: shape, language: settings.language)
+        let battery = entities.battery
+        var devices = [
+            device(
+                nil, name: settings.siteName, model: LocalText("Home energy box", "Energibox"), entities.site)
+        ]
+        if !battery.isEmpty {
+            let name = LocalText("Home battery", "Hemmabatteri")
+            devices.append(device("battery", name: name[settings.language], model: name, battery))
+        }
+        return devices
+    }
+
+    /// Stem of every id of ours in Home Assistant: from the box, so that base
+    /// topic, names and language may change without a second set of entities.
+    private var stem: String { "ftw_\(shape.identity)" }
+
+    private func device(
+        _ part: String?, name: String, model: LocalText, _ entities: [Entity]
+    ) -> Device {
+        let id = part.map { "\(stem)_\($0)" } ?? stem
+        var about: [String: JSONValue] = [
+            "identifiers": [.string(id)], "name": .string(name), "manufacturer": "FTW",
+            "model": .string(model[settings.language]),
+        ]
+        if part != nil { about["via_device"] = .string(stem) }
+        if part == nil, let build = shape.boxBuild { about["sw_version"] = .string(build) }
+        let tree = settings.tree
+        return Device(
+            topic: "\(settings.discoveryPrefix)/device/\(id)/config",
+            head: [
+                "device": .object(about),
+                "origin": [
+                    "name": "ftw-mqtt", "sw_version": .string(settings.version),
+                    "support_url": .string(settings.supportURL),
+                ],
+                "availability": Availability.topics(tree, Availability.device),
+                "availability_mode": "all",
+            ],
+            components: entities.map { ($0.key, $0) }, tree: tree, uniqueStem: stem,
+            entityStem: "ftw_\(settings.siteID.replacing("-", with: "_"))")
+    }
+}

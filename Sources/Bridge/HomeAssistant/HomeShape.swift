@@ -1,0 +1,64 @@
+import EnergyModel
+import JSONText
+
+/// What of a site decides which entities there are and how they are named.
+struct HomeShape: Sendable, Equatable {
+    struct Device: Sendable, Equatable {
+        var level: TopicLevel
+        var name: String
+        var roles: Set<Source.Role>
+    }
+    /// Stands for the box in ids; never changes for a box.
+    var identity: String
+    var sources: [Device]
+    var presence: Presence
+    var modes: [String]
+    var boxBuild: String?
+}
+
+/// Which things the site has, as far as anybody told us.
+///
+/// A thing is there once it was seen. It is gone only when the box says so: its
+/// sources are known with what they measure, and none of them measures this.
+/// Merely not hearing of a thing changes nothing, or a quiet source would cost
+/// people their entities.
+struct Presence: Sendable, Equatable {
+    var hasSolar = false
+    var hasBattery = false
+    var hasCar = false
+
+    init() {}
+
+    init(_ saved: JSONValue?) {
+        let known = Set((saved?.arrayValue ?? []).compactMap(\.stringValue))
+        hasSolar = known.contains("solar")
+        hasBattery = known.contains("battery")
+        hasCar = known.contains("car")
+    }
+
+    var saved: JSONValue {
+        .array(
+            [("solar", hasSolar), ("battery", hasBattery), ("car", hasCar)].filter(\.1).map { name, _ in
+                .string(name)
+            })
+    }
+
+    /// Cheap: whether there may be something to learn.
+    func differs(from state: SiteState) -> Bool {
+        (state.power?.solarW != nil) != hasSolar || (state.power?.carW != nil) != hasCar
+            || (state.battery?.soc != nil) != hasBattery
+    }
+
+    /// - Parameter state: A state with live values.
+    mutating func learn(_ state: SiteState) {
+        let roles = state.sources.reduce(into: Set<Source.Role>()) { $0.formUnion($1.roles) }
+        let areRolesKnown = !roles.subtracting([.meter]).isEmpty
+        func next(_ isThere: Bool, _ value: Double?, _ role: Source.Role) -> Bool {
+            if value != nil || roles.contains(role) { return true }
+            return areRolesKnown ? false : isThere
+        }
+        hasSolar = next(hasSolar, state.power?.solarW, .solar)
+        hasBattery = next(hasBattery, state.battery?.soc ?? state.power?.batteryW, .battery)
+        hasCar = next(hasCar, state.power?.carW, .charger)
+    }
+}
