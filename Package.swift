@@ -33,6 +33,8 @@ let package = Package(
         .systemLibrary(name: "CCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng16", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         // Leaves.
@@ -52,7 +54,7 @@ let package = Package(
             "Daemon",
             [
                 "Ambient", "BoxLink", "BoxSession", "BoxSimulator", "Bridge", "Configuration", "EnergyModel",
-                "JSONText", "MQTTClient", "MQTTTypes", "Persistence", "CLinux", "CSystemd",
+                "JSONText", "MQTTClient", "MQTTTypes", "Persistence", "CLinux", "CPNG", "CSystemd", "CZBar",
             ]),
         .executableTarget(name: "ftw-mqtt", dependencies: ["Daemon"], swiftSettings: strict),
 

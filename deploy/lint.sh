@@ -6,7 +6,7 @@ status=0
 swift format lint --strict -r Sources Tests Package.swift || status=1
 
 # Each C library stays behind one file.
-for module in CMosquitto CCrypto CWebSockets CCBOR CYAML CSystemd; do
+for module in CMosquitto CCrypto CWebSockets CCBOR CYAML CSystemd CPNG CZBar; do
     users=$(grep -rlE "^(public |internal |private |fileprivate |package )?import $module\$" Sources || true)
     if [ "$(printf '%s\n' "$users" | grep -c .)" -gt 1 ]; then
         echo "lint: $module is imported by more than one file:" $users

@@ -1,0 +1,143 @@
+import Ambient
+import BoxLink
+import BoxSession
+import Bridge
+import Configuration
+import FoundationEssentials
+import JSONText
+import MQTTClient
+import Persistence
+
+/// All sites of one daemon, over one WebSocket thread and one state folder.
+actor Household {
+    private var settings: Settings
+    private let folder: StateFolder
+    private let around: Surroundings
+    private let loop = WebSocketLoop()
+    private let pairings: PairingStore
+    private var bridges: [String: BridgeService] = [:]
+
+    /// How often a site that is not paired looks whether it has become so.
+    private static let pairingLook = Duration.seconds(5)
+
+    init(settings: Settings, folder: StateFolder, around: Surroundings) {
+        self.settings = settings
+        self.folder = folder
+        self.around = around
+        pairings = PairingStore(folder)
+    }
+
+    /// Works until the task is cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            for site in settings.sites {
+                group.addTask { await self.keepRunning(site) }
+            }
+            await group.waitForAll()
+        }
+        await loop.stop()
+    }
+
+    /// Whether the loops answer.
+    func isAlive() -> Bool { true }
+
+    /// Reads the configuration again and takes over what can be.
+    ///
+    /// - Returns: One sentence about what came of it.
+    func reload(_ options: CommonOptions) -> String {
+        let log = around.log.log
+        guard let new = around.settings(options) else {
+            let text = "the configuration has faults; the old one stays in force"
+            log.error(text)
+            return text
+        }
+        let difference = reloadDifference(settings, new)
+        settings = settings.reloaded(from: new)
+        if options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {
+            around.log.level = level
+        }
+        var parts: [String] = []
+        if !difference.live.isEmpty { parts.append("taken over: \(difference.live.joined(separator: ", "))") }
+        if !difference.restart.isEmpty {
+            parts.append("only after a restart: \(difference.restart.joined(separator: ", "))")
+        }
+        let text = parts.isEmpty ? "nothing changed" : parts.joined(separator: "; ")
+        log.notice("configuration read again; \(text)")
+        return text
+    }
+
+    // MARK: One site
+
+    private func keepRunning(_ site: Settings.Site) async {
+        while !Task.isCancelled {
+            let record = pairing(of: site)
+            let runner: SiteRunner
+            do {
+                runner = try assemble(site, record)
+            } catch {
+                around.log.log.error("\(site.id): \(error)")
+                do { try await around.ambient.time.sleep(for: .seconds(60)) } catch { return }
+                continue
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await runner.run() }
+                group.addTask { await self.untilPairingChanges(site, from: record) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Returns when the site's pairing is another than it was: paired, replaced, or removed.
+    private func untilPairingChanges(_ site: Settings.Site, from record: PairingRecord?) async {
+        while (try? await around.ambient.time.sleep(for: Self.pairingLook)) != nil {
+            // Only the keys matter: code, role and time change as a matter of course.
+            if pairing(of: site)?.privateKey != record?.privateKey { return }
+        }
+    }
+
+    private func pairing(of site: Settings.Site) -> PairingRecord? {
+        do {
+            switch try pairings.load(site.id) {
+            case .record(let record): return record
+            case .none: return nil
+            case .setAside(let file):
+                around.log.log.error("\(site.id): \(file)")
+                return nil
+            }
+        } catch {
+            around.log.log.error("\(site.id): \(error)")
+            return nil
+        }
+    }
+
+    private func assemble(_ site: Settings.Site, _ record: PairingRecord?) throws -> SiteRunner {
+        let log = around.log.log
+        let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
+        var box: SiteRunner.BoxSide?
+        if let record {
+            for secret in [record.privateKey, record.rendezvousSecret, record.code ?? []]
+            where !secret.isEmpty {
+                around.log.redactor.add(secret)
+            }
+            let carrier = try assembly.carrier(for: record)
+            box = .init(carrier: carrier, session: try assembly.session(for: record, over: carrier))
+        } else {
+            log.warning("\(site.id): not paired with a box yet; run: ftw-mqtt pair - --site \(site.id)")
+        }
+        let memory = StateFile(folder, site: site.id) { log.error("\(site.id): \($0)") }
+        let bridgeSettings = assembly.bridge(for: record)
+        let broker = assembly.broker(will: bridgeSettings.will)
+        let hooks = BridgeHooks(
+            health: { [session = box?.session] in await HealthReading.take(session: session, broker: broker)
+            },
+            reload: nil)
+        let bridge = BridgeService(
+            settings: bridgeSettings, box: box?.session ?? UnpairedBox(time: around.ambient.time),
+            broker: broker, memory: DiskMemory(file: memory), hooks: hooks, ambient: around.ambient)
+        let pairings = pairings
+        return SiteRunner(box: box, broker: broker, bridge: bridge) { note in
+            await PairingNotes.write(note, of: site.id, to: pairings, session: box?.session, log: log)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Ambient
+import BoxLink
+import BoxSession
+import Configuration
+import EnergyModel
+import FoundationEssentials
+import Glibc
+import MQTTTypes
+import Persistence
+
+/// `ftw-mqtt check`: is everything right, and if not, what and what to do.
+struct CheckVerb {
+    let options: CheckOptions
+    let environment: [String: String]
+
+    /// How long each one that is reached for may take.
+    private static let patience = Duration.seconds(20)
+
+    func run() async -> ExitCode {
+        let around = Surroundings(
+            environment: environment, logLevel: options.common.logLevel ?? "error",
+            plain: options.common.plain)
+        let list = Checklist(
+            terminal: Terminal.of(STDOUT_FILENO, environment: environment, plain: options.common.plain))
+        guard let settings = around.settings(options.common) else { return .configuration }
+        list.good("configuration", "no fault")
+        let sites: [Settings.Site]
+        if options.site != nil {
+            guard let site = around.site(options.site, of: settings) else { return .usage }
+            sites = [site]
+        } else {
+            sites = settings.sites
+        }
+        let folder: StateFolder
+        do {
+            folder = try StateFolder.open(settings.stateDir, for: .visit)
+            list.good("state folder", settings.stateDir)
+        } catch {
+            list.bad("state folder", "\(error)")
+            return .state
+        }
+        var worst = ExitCode.done
+        func note(_ code: ExitCode) { if worst == .done { worst = code } }
+        let loop = WebSocketLoop()
+        if let first = sites.first, !options.offline {
+            note(
+                await broker(
+                    SiteAssembly(settings: settings, site: first, loop: loop, ambient: around.ambient), list))
+        }
+        for site in sites {
+            list.heading("\(site.name) (\(site.id))")
+            let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
+            note(await check(assembly, folder, around, list))
+        }
+        await loop.stop()
+        return worst
+    }
+
+    private func broker(_ assembly: SiteAssembly, _ list: Checklist) async -> ExitCode {
+        let mqtt = assembly.settings.mqtt
+        let place = "\(mqtt.host):\(mqtt.port)\(mqtt.usesTLS ? " with TLS" : "")"
+        let answer = await Visit(assembly).reach(within: Self.patience)
+        if let session = answer.session {
+            list.good("broker", "\(place), MQTT \(session.version.rawValue)")
+            return .done
+        }
+        list.bad("broker", "\(place): \(answer.loss?.sentence ?? "no answer in \(Self.patience)")")
+        return .unreachable
+    }
+
+    private func check(
+        _ assembly: SiteAssembly, _ folder: StateFolder, _ around: Surroundings, _ list: Checklist
+    ) async -> ExitCode {
+        let record: PairingRecord
+        do {
+            switch try PairingStore(folder).load(assembly.site.id) {
+            case .record(let found): record = found
+            case .none:
+                list.bad(
+                    "pairing",
+                    "not paired; get the link on the box's page, then: ftw-mqtt pair - --site \(assembly.site.id)"
+                )
+                return .failed
+            case .setAside(let file):
+                list.bad("pairing", "\(file)")
+                return .state
+            }
+        } catch {
+            list.bad("pairing", "\(error)")
+            return .state
+        }
+        list.good("pairing", "device \(record.deviceID), \(record.role ?? "role not said yet")")
+        if options.offline { return .done }
+        if let process = folder.daemonProcess() {
+            // One more session could push out somebody's phone: a box keeps four.
+            list.good("box", "not asked: a bridge runs (process \(process)) and knows; see ftw-mqtt status")
+            return .done
+        }
+        return await box(record, assembly, around, list)
+    }
+
+    private func box(
+        _ record: PairingRecord, _ assembly: SiteAssembly, _ around: Surroundings, _ list: Checklist
+    ) async -> ExitCode {
+        let language: EnergyModel.Language = assembly.settings.language == .sv ? .sv : .en
+        do {
+            let carrier = try assembly.carrier(for: record)
+            let session = try assembly.session(for: record, over: carrier)
+            let last = await Self.meet(session, carrier, around.ambient.time)
+            if let site = last, site.link.isUp {
+                list.good("relay", record.relayURL ?? assembly.settings.relay.url)
+                list.good("box", "version \(site.box?.build ?? "not said"), \(site.link.state.rawValue)")
+                return .done
+            }
+            let sentence = last.map {
+                Sentence.link($0.link).text(language, zone: .ofThisMachine, now: around.ambient.time.wall)
+            }
+            list.bad("box", sentence ?? "nothing was heard in \(Self.patience)")
+            return .unreachable
+        } catch {
+            list.bad("box", "\(error)")
+            return .configuration
+        }
+    }
+
+    /// The newest state when the box is there or patience is over.
+    private static func meet(
+        _ session: BoxSession, _ carrier: RelayCarrier, _ time: any TimeSource
+    ) async -> SiteState? {
+        let newest = Newest()
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await carrier.run()
+                return false
+            }
+            group.addTask {
+                await session.run()
+                return false
+            }
+            group.addTask {
+                for await state in session.states {
+                    await newest.set(state)
+                    if state.link.isUp { return true }
+                    if state.link.state == .revoked { return true }
+                }
+                return false
+            }
+            group.addTask {
+                try? await time.sleep(for: patience)
+                return true
+            }
+            for await isOver in group where isOver { break }
+            group.cancelAll()
+        }
+        return await newest.state
+    }
+
+    private actor Newest {
+        var state: SiteState?
+        func set(_ state: SiteState) { self.state = state }
+    }
+}
+
+/// Lines of a check, one thing each.
+struct Checklist {
+    let terminal: Terminal
+
+    func heading(_ text: String) { print(terminal.styled(text, .bold)) }
+    func good(_ name: String, _ text: String) { line(terminal.styled("ok   ", .green), name, text) }
+    func bad(_ name: String, _ text: String) { line(terminal.styled("wrong", .red), name, text) }
+
+    private func line(_ mark: String, _ name: String, _ text: String) {
+        print("\(mark)  \(name)\(String(repeating: " ", count: max(1, 15 - name.count)))\(text)")
+    }
+}

@@ -1,0 +1,74 @@
+import Ambient
+import BoxLink
+import Bridge
+import Configuration
+import FoundationEssentials
+import Glibc
+import Persistence
+
+/// `ftw-mqtt unpair`: forgets a box and takes its traces off the broker.
+struct UnpairVerb {
+    let options: UnpairOptions
+    let environment: [String: String]
+
+    func run() async -> ExitCode {
+        let around = Surroundings(
+            environment: environment, logLevel: options.common.logLevel ?? "warning",
+            plain: options.common.plain)
+        guard let settings = around.settings(options.common) else { return .configuration }
+        // A site that is no longer in the configuration can still be forgotten.
+        var site = Settings.Site()
+        site.id = options.site
+        site = settings.sites.first { $0.id == options.site } ?? site
+        do {
+            let folder = try StateFolder.open(settings.stateDir, for: .visit)
+            let store = PairingStore(folder)
+            let memory = StateFile(folder, site: site.id) { around.complain("\($0)") }
+            let messages = LeftBehind.clearing(DiskMemory(file: memory))
+            let known = try store.sites()
+            guard known.contains(site.id) || !messages.isEmpty else {
+                around.complain(
+                    "\(site.id) is not paired"
+                        + (known.isEmpty ? "" : "; paired are: \(known.joined(separator: ", "))"))
+                return .failed
+            }
+            guard options.yes || confirmed(site) else {
+                print("Nothing was changed.")
+                return .failed
+            }
+            let running = folder.daemonProcess() != nil
+            try store.remove(site.id)
+            // A running bridge says goodbye first; its last words would come after our clearing.
+            if running { try? await around.ambient.time.sleep(for: .seconds(8)) }
+            let assembly = SiteAssembly(
+                settings: settings, site: site, loop: WebSocketLoop(), ambient: around.ambient)
+            let cleared = await Visit(assembly).publish(messages, within: .seconds(15))
+            print("\(site.name) (\(site.id)) is forgotten; its keys are deleted.")
+            if cleared {
+                try memory.removeAll()
+                print("\(messages.count) topics and entities were cleared on the broker.")
+            } else {
+                around.complain(
+                    "the broker could not be reached, so topics and entities are still there; "
+                        + "run this again when it is back")
+            }
+            print("On the box's own page the row of this bridge is still there; remove it there too.")
+            return cleared ? .done : .unreachable
+        } catch {
+            around.complain("\(error)")
+            return .state
+        }
+    }
+
+    private func confirmed(_ site: Settings.Site) -> Bool {
+        guard isatty(STDIN_FILENO) == 1 else {
+            StandardError.write(Array("ftw-mqtt: nobody can be asked here; say --yes to mean it\n".utf8))
+            return false
+        }
+        print(
+            "Forget the box of \(site.name) (\(site.id)) and clear its topics and entities? [y/N] ",
+            terminator: "")
+        fflush(nil)
+        return ["y", "yes", "j", "ja"].contains(readLine()?.lowercased() ?? "")
+    }
+}
