@@ -30,12 +30,12 @@ struct APISlot: Equatable {
         var bytes: [UInt8] = []
         var nextSeq: UInt64 = 0
 
-        var limit: Int { min(request.maxBytes ?? APIRequest.ceiling, APIRequest.ceiling) }
+        var limit: Int { min(request.maxBytes ?? .max, Contract.Request.apiMaxBytes) }
     }
 
     static let maxWaiting = 32
-    static let silence = Duration.seconds(20)
-    static let busyPauses: [Duration] = [.milliseconds(250), .milliseconds(500), .milliseconds(1_000)]
+    static let silence = Contract.Request.apiTimeout
+    static let busyPauses = Contract.Request.busyRetries
 
     private var waiting: [Waiting] = []
     private var call: Call?

@@ -105,7 +105,9 @@ extension BoxSession {
 
     /// Frames and seals; what cannot be sent is dropped and meets its time-out.
     private func send(_ envelope: Envelope) {
-        let frame = Frame(lane: RequestTable.lane(of: envelope.type), payload: envelope.encoded())
+        // Lane and size are a privacy property of the product (FTW wire §4).
+        let lane = Contract.MessageType(rawValue: envelope.type)?.lane ?? .control
+        let frame = Frame(lane: lane, payload: envelope.encoded())
         let bucket = frame.lane == .control ? 512 : Frame.bulkBucket(forPayload: frame.payload.count)
         guard let bucket, let bytes = try? frame.encoded(bucket: bucket),
             let message = try? noise.seal(bytes)

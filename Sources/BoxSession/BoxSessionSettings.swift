@@ -14,11 +14,11 @@ public struct BoxSessionSettings: Sendable {
     /// How often the box sends a control frame.
     public var beat: Beat
     /// How long the box may take to answer message 1.
-    public var handshakeDeadline = Duration.seconds(12)
+    public var handshakeDeadline = Contract.Session.handshakeDeadline
     /// The first pause after an unanswered handshake; doubles, with chance in it.
-    public var handshakeRetry = Duration.seconds(3)
+    public var handshakeRetry = Contract.Session.handshakeBackoffBase
     /// The longest such pause.
-    public var handshakeRetryLimit = Duration.seconds(60)
+    public var handshakeRetryLimit = Contract.Session.handshakeBackoffCap
     /// How long a removed client waits between attempts.
     public var revokedPause = Duration.seconds(3_600)
 

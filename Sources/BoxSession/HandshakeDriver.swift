@@ -1,3 +1,5 @@
+import BoxLink
+
 /// When to shake hands, and when not to (FTW wire §2.6, §9.3).
 ///
 /// Silence is the box's only refusal, and every message 1 that it accepts costs
@@ -31,9 +33,9 @@ struct HandshakeDriver: Equatable {
     private enum StandBack: Equatable { case evicted, revoked }
 
     struct Timing: Equatable {
-        var deadline = Duration.seconds(12)
-        var base = Duration.seconds(3)
-        var ceiling = Duration.seconds(60)
+        var deadline = Contract.Session.handshakeDeadline
+        var base = Contract.Session.handshakeBackoffBase
+        var ceiling = Contract.Session.handshakeBackoffCap
         var revokedPause = Duration.seconds(3_600)
     }
     static let maxSilentCodes = 3

@@ -1,3 +1,4 @@
+import BoxLink
 import EnergyModel
 import FoundationEssentials
 
@@ -7,17 +8,6 @@ import FoundationEssentials
 /// devices count as 0 W on the wire, so a zero with an ill source behind it is
 /// not a zero of the house (FTW wire §11.14).
 struct Projection {
-    /// The frozen field ids (FTW wire §6.4).
-    enum Field {
-        static let mode: UInt32 = 1
-        static let grid: UInt32 = 2
-        static let solar: UInt32 = 3
-        static let battery: UInt32 = 4
-        static let batteryCharge: UInt32 = 5
-        static let house: UInt32 = 6
-        static let car: UInt32 = 10
-    }
-
     var fields: [UInt32: Int64]
     /// The source whose state governs the grid reading; `nil` when the box does not say.
     var meterID: String?
@@ -32,26 +22,26 @@ struct Projection {
     var power: Power? {
         guard isUsable else { return nil }
         let power = Power(
-            gridW: isMeterHealthy ? watts(Field.grid) : nil,
-            solarW: isHealthy(.solar) ? watts(Field.solar) : nil,
-            batteryW: isHealthy(.battery) ? watts(Field.battery) : nil,
-            carW: isHealthy(.charger) ? watts(Field.car) : nil,
-            houseW: isMeterHealthy && sources.allSatisfy(\.isHealthy) ? watts(Field.house) : nil,
+            gridW: isMeterHealthy ? watts(.gridW) : nil,
+            solarW: isHealthy(.solar) ? watts(.pvW) : nil,
+            batteryW: isHealthy(.battery) ? watts(.batteryW) : nil,
+            carW: isHealthy(.charger) ? watts(.evW) : nil,
+            houseW: isMeterHealthy && sources.allSatisfy(\.isHealthy) ? watts(.loadW) : nil,
             at: at)
         return power
     }
 
     /// `nil` while no battery reports a state of charge.
     var battery: Battery? {
-        guard isUsable, let permille = fields[Field.batteryCharge] else { return nil }
+        guard isUsable, let permille = value(.batterySoCPermille) else { return nil }
         let isKnown = isHealthy(.battery) && (0...1_000).contains(permille)
         return Battery(soc: isKnown ? Double(permille) / 1_000 : nil, at: at)
     }
 
     /// The field is an index into this session's own list, never a fixed one.
     var mode: Mode? {
-        guard !catalogue.isEmpty || fields[Field.mode] != nil else { return nil }
-        guard isUsable, let index = fields[Field.mode].flatMap(Int.init(exactly:)),
+        guard !catalogue.isEmpty || value(.mode) != nil else { return nil }
+        guard isUsable, let index = value(.mode).flatMap(Int.init(exactly:)),
             catalogue.indices.contains(index)
         else { return Mode(current: nil, catalogue: catalogue) }
         return Mode(current: catalogue[index], catalogue: catalogue)
@@ -72,5 +62,12 @@ struct Projection {
         return !contributors.isEmpty && contributors.allSatisfy(\.isHealthy)
     }
 
-    private func watts(_ field: UInt32) -> Double? { fields[field].map(Double.init) }
+    private func watts(_ field: Contract.Field) -> Double? { value(field).map(Double.init) }
+
+    private func value(_ field: Contract.Field) -> Int64? { fields[field.id] }
+}
+
+extension Contract.Field {
+    /// The number as the register keeps it.
+    var id: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
 }

@@ -29,17 +29,17 @@ struct RequestTable: Equatable {
     }
 
     /// How long a plan or a price may take.
-    static let timeout = Duration.seconds(8)
+    static let timeout = Contract.Request.planTimeout
     static let maxPending = 16
-    private static let bulkTypes: Set = [
-        APIRequest.type, PlanGetMessage.type, PriceGetMessage.type,
-    ]
 
     /// Which capabilities the session has; `nil` while there is none.
     private var capabilities: Set<String>?
     private var slot = APISlot()
     private var pending: [UInt32: Pending] = [:]
-    private var lastID: UInt32 = 0
+    private var lastID: UInt32
+
+    /// - Parameter lastID: The id before the first one used.
+    init(lastID: UInt32 = 0) { self.lastID = lastID }
 
     var isOpen: Bool { capabilities != nil }
 
@@ -68,12 +68,12 @@ struct RequestTable: Equatable {
         guard let capabilities else { return [.finish(ticket, .failure(.notConnected))] }
         let needed =
             switch question {
-            case .api: "api.passthrough"
-            case .plan: "plan.dispatch"
-            case .price: "price.spot"
+            case .api: Contract.Capability.apiPassthrough
+            case .plan: Contract.Capability.planDispatch
+            case .price: Contract.Capability.spotPrice
             }
-        guard capabilities.contains(needed) else {
-            return [.finish(ticket, .failure(.unsupported(capability: needed)))]
+        guard capabilities.contains(needed.rawValue) else {
+            return [.finish(ticket, .failure(.unsupported(capability: needed.rawValue)))]
         }
         switch question {
         case .api(let request):
@@ -163,8 +163,4 @@ struct RequestTable: Equatable {
         } while pending[lastID] != nil || slot.isAsking(lastID)
         return lastID
     }
-
-    /// Lane and bucket are a privacy property of the product: questions go in
-    /// bulk frames, everything else in control frames of one size (FTW wire §4).
-    static func lane(of type: String) -> Frame.Lane { bulkTypes.contains(type) ? .bulk : .control }
 }

@@ -46,7 +46,7 @@ struct SessionMachine: Equatable {
         var beat: Beat
         /// How long the box may take to answer a greeting and to begin the stream.
         var greetingTimeout = Duration.seconds(8)
-        var bootRetry = Duration.seconds(5)
+        var bootRetry = Contract.Session.bootRetry
         /// From this age on a source table that TRUNC may have outdated is not trusted.
         var tableAge = Duration.seconds(600)
         /// No more than one session is spent on a fresh table in this time.
@@ -209,10 +209,11 @@ struct SessionMachine: Equatable {
     ) -> [Action] {
         heard(at: now)
         var actions: [Action] = envelope.id == nil ? [.refused(refusal)] : [.answer(envelope)]
-        if refusal.code == "E_GRANT_REVOKED" {
+        if refusal.code == Contract.ErrorCode.grantRevoked.rawValue {
             closed()
             actions.append(.terminated(revoked: true))
-        } else if envelope.id == nil, refusal.code == "E_BOOTING", stage != .streaming {
+        } else if envelope.id == nil, refusal.code == Contract.ErrorCode.booting.rawValue, stage != .streaming
+        {
             startBooting(at: now)
             actions.append(.booting(percent: refusal.args["pct"]?.intValue.map(percent)))
         }

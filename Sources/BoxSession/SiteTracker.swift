@@ -20,7 +20,7 @@ struct SiteTracker: Equatable {
             && a.control == b.control
     }
 
-    var meterID: String? { register.dictionary[Projection.Field.grid]?.sourceID }
+    var meterID: String? { register.dictionary[Contract.Field.gridW.id]?.sourceID }
 
     // MARK: Events
 

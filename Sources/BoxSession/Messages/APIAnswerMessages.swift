@@ -2,7 +2,7 @@ import BoxLink
 
 /// `api.head`: an HTTP handler ran and this is how its answer begins (FTW wire §8.2).
 struct APIHeadMessage: Equatable {
-    static let type = "api.head"
+    static let type = Contract.MessageType.apiHead.rawValue
     var status: Int64
     var headers: [String: String]
     /// `nil` when the box does not know the length beforehand.
@@ -30,7 +30,7 @@ struct APIHeadMessage: Equatable {
 
 /// `api.chunk`: a piece of the answer; `seq` counts from 0.
 struct APIChunkMessage: Equatable {
-    static let type = "api.chunk"
+    static let type = Contract.MessageType.apiChunk.rawValue
     var seq: UInt64
     var bytes: [UInt8]
 
@@ -45,7 +45,7 @@ struct APIChunkMessage: Equatable {
 
 /// `api.end`: the answer is complete, or was cut.
 struct APIEndMessage: Equatable {
-    static let type = "api.end"
+    static let type = Contract.MessageType.apiEnd.rawValue
     var bytes: UInt64
     /// The answer was larger than the ceiling; what arrived must be discarded.
     var isTruncated: Bool

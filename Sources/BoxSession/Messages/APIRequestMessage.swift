@@ -43,11 +43,8 @@ public struct APIRequest: Sendable, Equatable {
         self.priority = priority
     }
 
-    static let type = "api.req"
+    static let type = Contract.MessageType.apiReq.rawValue
     static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-    static let maxPathBytes = 1_024
-    /// The largest answer a box sends.
-    static let ceiling = 8_388_608
 
     /// The member the box would refuse, `nil` when it would take them all.
     ///
@@ -55,7 +52,7 @@ public struct APIRequest: Sendable, Equatable {
     /// refusal that costs a round trip or, in the worst case, by silence.
     public var invalidField: String? {
         if !Self.methods.contains(method) { return "method" }
-        if !path.hasPrefix("/api/") || path.utf8.count > Self.maxPathBytes { return "path" }
+        if !path.hasPrefix("/api/") || path.utf8.count > Contract.Request.apiPathBytes { return "path" }
         var previous: UInt8 = 0
         for byte in path.utf8 {
             if byte < 0x20 || byte == 0x7f || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") {

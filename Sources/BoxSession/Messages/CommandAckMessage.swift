@@ -2,7 +2,7 @@ import BoxLink
 
 /// `cmd.ack`: the box took the command and will answer (FTW wire §7.3).
 public struct CommandAckMessage: Sendable, Equatable {
-    static let type = "cmd.ack"
+    static let type = Contract.MessageType.cmdAck.rawValue
     public var commandID: String
     public var leaseID: String
     /// Uptime; the lease needs nothing from us.

@@ -16,7 +16,7 @@ public enum CommandID {
         let random = random ?? Primitives.random(10)
         let seconds = wall.timeIntervalSince1970
         let most = Double((Int64(1) << 48) - 1)
-        let ms = Int64(max(0, min(most, (seconds * 1_000).rounded(.down))))
+        let ms = Int64(max(0, min(most, (seconds * 1_000).rounded())))
         var bytes = (0..<6).map { UInt8(truncatingIfNeeded: ms >> (40 - 8 * $0)) }
         bytes += (0..<10).map { $0 < random.count ? random[$0] : 0 }
         bytes[6] = 0x70 | (bytes[6] & 0x0f)

@@ -2,7 +2,7 @@ public import BoxLink
 
 /// `cmd`: asks the box to change something (FTW wire §7.1).
 public struct CommandMessage: Sendable, Equatable {
-    static let type = "cmd"
+    static let type = Contract.MessageType.cmd.rawValue
 
     /// A condition on telemetry; a guard on a field that is absent always fails.
     public struct Guard: Sendable, Equatable {

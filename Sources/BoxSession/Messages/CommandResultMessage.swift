@@ -2,7 +2,7 @@ import BoxLink
 
 /// `cmd.result`: how a command ended. May come without any ack (FTW wire §7.3).
 public struct CommandResultMessage: Sendable, Equatable {
-    static let type = "cmd.result"
+    static let type = Contract.MessageType.cmdResult.rawValue
 
     public enum State: String, Sendable, CaseIterable {
         /// The box read back what was asked.

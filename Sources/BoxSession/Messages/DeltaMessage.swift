@@ -2,7 +2,7 @@ import BoxLink
 
 /// `delta`: what changed since the last control frame (FTW wire §6.5).
 struct DeltaMessage: Equatable {
-    static let type = "delta"
+    static let type = Contract.MessageType.delta.rawValue
     var seq: UInt64
     var uptimeMs: Int64
     var fields: [UInt32: Int64]

@@ -22,11 +22,11 @@ public struct BoxRefusal: Error, Sendable, Equatable {
 
     /// The box's one API slot is taken; it frees it only after its last frame.
     public var isBusy: Bool {
-        code == "E_UNAVAILABLE" && args["reason"] == .text("busy")
+        code == Contract.ErrorCode.unavailable.rawValue && args["reason"] == .text("busy")
     }
     /// This box lacks the operation altogether: no argument is named (FTW wire §7.6).
     public var isUnknownOperation: Bool {
-        code == "E_UNKNOWN_OP" && args["arg"] == nil && args["op"] != nil
+        code == Contract.ErrorCode.unknownOp.rawValue && args["arg"] == nil && args["op"] != nil
     }
 
     init(body: CBORValue?) throws(MessageError) {
@@ -53,7 +53,7 @@ public struct BoxRefusal: Error, Sendable, Equatable {
 /// `error`: with an id it answers that request alone, without one it speaks
 /// about the session.
 enum ErrorMessage {
-    static let type = "error"
+    static let type = Contract.MessageType.error.rawValue
 }
 
 extension Duration {

@@ -2,7 +2,7 @@ import BoxLink
 
 /// `hello`: the first frame of every session (FTW wire §6.1).
 struct HelloMessage: Equatable {
-    static let type = "hello"
+    static let type = Contract.MessageType.hello.rawValue
     var protoMin: Int64 = 0
     var protoMax: Int64 = 1
     var build: String

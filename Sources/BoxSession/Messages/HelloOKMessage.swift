@@ -2,7 +2,7 @@ import BoxLink
 
 /// `hello_ok`: what the box is and what it grants us (FTW wire §6.1).
 struct HelloOKMessage: Equatable {
-    static let type = "hello_ok"
+    static let type = Contract.MessageType.helloOK.rawValue
 
     struct Mode: Equatable {
         var key: String

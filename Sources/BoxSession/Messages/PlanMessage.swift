@@ -2,12 +2,12 @@ import BoxLink
 
 /// `plan.get`: has no body; the id is the envelope's (FTW wire §6.8).
 enum PlanGetMessage {
-    static let type = "plan.get"
+    static let type = Contract.MessageType.planGet.rawValue
 }
 
 /// `plan`: what the box's planner intends (FTW wire §6.8).
 public struct PlanMessage: Sendable, Equatable {
-    static let type = "plan"
+    static let type = Contract.MessageType.plan.rawValue
 
     public struct Slot: Sendable, Equatable {
         /// Wall clock, milliseconds since 1970.

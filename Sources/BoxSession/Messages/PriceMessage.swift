@@ -3,7 +3,7 @@ import BoxLink
 /// `price.get`: prices of `[fromMs, toMs)` in wall clock milliseconds
 /// (FTW wire §6.9). Whole numbers on purpose: a float gets no answer at all.
 struct PriceGetMessage: Equatable {
-    static let type = "price.get"
+    static let type = Contract.MessageType.priceGet.rawValue
     var fromMs: Int64
     var toMs: Int64
 
@@ -23,7 +23,7 @@ struct PriceGetMessage: Equatable {
 
 /// `price`: what energy costs, in minor currency units per kWh (FTW wire §6.9).
 public struct PriceMessage: Sendable, Equatable {
-    static let type = "price"
+    static let type = Contract.MessageType.price.rawValue
 
     public struct Slot: Sendable, Equatable {
         /// Wall clock, milliseconds since 1970.

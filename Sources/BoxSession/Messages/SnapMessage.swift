@@ -2,7 +2,7 @@ import BoxLink
 
 /// `snap`: the telemetry as a whole; replaces everything held (FTW wire §6.3).
 struct SnapMessage: Equatable {
-    static let type = "snap"
+    static let type = Contract.MessageType.snap.rawValue
 
     struct Entry: Equatable {
         var name: String

@@ -10,8 +10,8 @@ public enum Beat: Sendable, Equatable, CaseIterable {
     /// Time from one frame to the next.
     public var period: Duration {
         switch self {
-        case .second: .seconds(1)
-        case .fiveSeconds: .seconds(5)
+        case .second: Contract.Session.beat
+        case .fiveSeconds: Contract.Session.slowBeat
         }
     }
 
@@ -24,7 +24,7 @@ public enum Beat: Sendable, Equatable, CaseIterable {
     var hz: CBORValue {
         switch self {
         case .second: .int(1)
-        case .fiveSeconds: .float(0.2)
+        case .fiveSeconds: .float(Contract.Session.slowHz)
         }
     }
 }
@@ -34,7 +34,7 @@ public enum Beat: Sendable, Equatable, CaseIterable {
 /// Only the first one of a session sets the bucket; a later one changes the
 /// cadence alone and brings no snapshot.
 struct SubMessage: Equatable {
-    static let type = "sub"
+    static let type = Contract.MessageType.sub.rawValue
     /// Size of every control frame of the box. 512, because a reply that does
     /// not fit kills the session (FTW wire §11.9).
     var bucket: Int64 = 512
@@ -46,7 +46,7 @@ struct SubMessage: Equatable {
         let body = try MessageBody(body)
         let bucket = try body.int("bucket")
         self.bucket = bucket == 256 ? 256 : 512
-        beat = try body.required("hz") == .float(0.2) ? .fiveSeconds : .second
+        beat = try body.required("hz") == .float(Contract.Session.slowHz) ? .fiveSeconds : .second
     }
 
     var body: CBORValue { ["bucket": .int(bucket), "hz": beat.hz] }

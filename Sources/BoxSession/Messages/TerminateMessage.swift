@@ -2,7 +2,7 @@ import BoxLink
 
 /// `session.terminate`: the last frame of a session (FTW wire §6.12).
 struct TerminateMessage: Equatable {
-    static let type = "session.terminate"
+    static let type = Contract.MessageType.sessionTerminate.rawValue
     /// `revoked` means that our key no longer opens anything; every other word
     /// means: come back.
     var reason: String

@@ -2,7 +2,7 @@ import BoxLink
 
 /// `tick`: a control frame in which nothing changed (FTW wire §6.5).
 struct TickMessage: Equatable {
-    static let type = "tick"
+    static let type = Contract.MessageType.tick.rawValue
     /// Shared with `delta`, from 1.
     var seq: UInt64
     var uptimeMs: Int64

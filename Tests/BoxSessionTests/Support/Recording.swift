@@ -1,11 +1,12 @@
 import BoxLink
 import FoundationEssentials
 import JSONText
+import Synchronization
 import Testing
 
 /// One recorded conversation; `Recordings/README.md` explains every key.
-struct Recording {
-    struct Message {
+struct Recording: Sendable {
+    struct Message: Sendable {
         var index: Int
         var isIncoming: Bool
         var atMs: Int64
@@ -26,7 +27,7 @@ struct Recording {
         var cbor: [UInt8]?
         var view: JSONValue?
     }
-    struct Handshake {
+    struct Handshake: Sendable {
         var ephemeral: [UInt8]
         var payload: [UInt8]
         var message1At: Int
@@ -48,7 +49,19 @@ struct Recording {
     var boxKey: [UInt8]
     var wallStart: Date
 
+    private static let cache = Mutex<[String: Recording]>([:])
+
+    /// Reads a recording, each file once.
     init(_ name: String) throws {
+        self = try Self.cache.withLock { cache in
+            if let known = cache[name] { return known }
+            let read = try Recording(reading: name)
+            cache[name] = read
+            return read
+        }
+    }
+
+    private init(reading name: String) throws {
         document = try JSONValue(parsing: Recording.file("session-\(name).json"))
         let keys = try #require(document["keys"])
         identity = try X25519KeyPair(secret: try #require(keys["clientStaticSecret"]?.hex))
@@ -89,7 +102,9 @@ struct Recording {
         }
     }
 
-    static func file(_ name: String, here: String = #filePath) throws -> [UInt8] {
+    private static let here = #filePath
+
+    static func file(_ name: String) throws -> [UInt8] {
         let folder = here.split(separator: "/").dropLast(2).joined(separator: "/")
         return Array(try Data(contentsOf: URL(filePath: "/\(folder)/Recordings/\(name)")))
     }
