@@ -4,14 +4,15 @@ import MQTTTypes
 
 /// Turns what is published into lines a person can follow.
 ///
-/// A topic is shown when it says something new, and then not again for a
-/// while unless it is plain text: states are rare, numbers move all the time.
+/// A topic is shown when it says something new. The one that moves all the time,
+/// power, is then left alone for a while; its newest value comes with its next change.
 struct TopicPrinter {
-    /// Between two lines of one topic.
+    /// Between two lines of a topic that moves all the time.
     static let pause = Duration.seconds(5)
     /// Members that would make every line longer and none clearer.
     private static let left = Set([
-        "at", "live", "since", "stale_after_s", "last_answered", "catalogue", "instance",
+        "at", "live", "since", "stale_after_s", "last_answered", "catalogue", "instance", "capabilities",
+        "started", "id", "topics_version", "healthy",
     ])
     private static let first = [
         "state", "in_control", "key", "label", "name", "grid", "solar", "battery", "car", "house",
@@ -20,7 +21,14 @@ struct TopicPrinter {
     private let base: String
     private let width: Int
     private let zone: TimeZone
-    private var shown: [String: (text: String, at: Duration)] = [:]
+    private var shown: [String: Shown] = [:]
+
+    private struct Shown {
+        var text: String
+        /// False while there was nothing to see yet.
+        var isKnown: Bool
+        var at: Duration
+    }
 
     /// - Parameters:
     ///   - base: Stripped from the front of topics, with its slash.
@@ -37,12 +45,11 @@ struct TopicPrinter {
             message.topic.hasPrefix(base) ? String(message.topic.dropFirst(base.count)) : message.topic
         guard let payload = message.text else { return nil }
         let text = Self.summary(payload)
-        let isPlain = !payload.hasPrefix("{")
         if let last = shown[topic] {
             if last.text == text { return nil }
-            if !isPlain, monotonic - last.at < Self.pause { return nil }
+            if topic.hasSuffix("/power"), last.isKnown, monotonic - last.at < Self.pause { return nil }
         }
-        shown[topic] = (text, monotonic)
+        shown[topic] = Shown(text: text, isKnown: !text.contains("grid –"), at: monotonic)
         let padded = topic.count < 28 ? topic + String(repeating: " ", count: 28 - topic.count) : topic + " "
         let line = "\(clock(wall))  \(padded) \(text)"
         return width > 20 && line.count > width ? String(line.prefix(width - 1)) + "…" : line
@@ -63,8 +70,11 @@ struct TopicPrinter {
         let names = members.keys.filter { !left.contains($0) }.sorted { a, b in
             (first.firstIndex(of: a) ?? first.count, a) < (first.firstIndex(of: b) ?? first.count, b)
         }
-        return names.compactMap { name in members[name].map { "\(words(name)) \(short($0))" } }
-            .joined(separator: " · ")
+        return names.compactMap { name in
+            guard let value = members[name], value != .array([]), value != .object([:]) else { return nil }
+            return "\(words(name)) \(short(value))"
+        }
+        .joined(separator: " · ")
     }
 
     private static func words(_ name: String) -> String { name.replacing("_", with: " ") }

@@ -1,10 +1,10 @@
 import Ambient
 import BoxLink
-import BoxSession
-import Bridge
+public import BoxSession
+public import Bridge
 import EnergyModel
 import JSONText
-import MQTTClient
+public import MQTTClient
 import MQTTTypes
 import Persistence
 

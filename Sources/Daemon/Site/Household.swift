@@ -135,9 +135,8 @@ actor Household {
         let bridge = BridgeService(
             settings: bridgeSettings, box: box?.session ?? UnpairedBox(time: around.ambient.time),
             broker: broker, memory: DiskMemory(file: memory), hooks: hooks, ambient: around.ambient)
-        let pairings = pairings
-        return SiteRunner(box: box, broker: broker, bridge: bridge) { note in
-            await PairingNotes.write(note, of: site.id, to: pairings, session: box?.session, log: log)
+        return SiteRunner(box: box, broker: broker, bridge: bridge) { [pairings] note in
+            await PairingNotes.write(note, of: site.id, to: pairings, log: log)
         }
     }
 }

@@ -8,7 +8,7 @@ extension Zone {
         if let named { return named }
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime")
         let name = target.flatMap { path in
-            path.range(of: "zoneinfo/").map { String(path[$0.upperBound...]) }
+            path.ranges(of: "zoneinfo/").last.map { String(path[$0.upperBound...]) }
         }
         return name.flatMap { Zone(named: $0) } ?? .utc
     }

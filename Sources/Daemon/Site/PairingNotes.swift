@@ -5,7 +5,7 @@ import Persistence
 /// Keeps the pairing on disk in step with what the box said.
 enum PairingNotes {
     static func write(
-        _ note: BoxSessionNote, of site: String, to pairings: PairingStore, session: BoxSession?, log: Log
+        _ note: BoxSessionNote, of site: String, to pairings: PairingStore, log: Log
     ) async {
         do {
             switch note {

@@ -1,6 +1,7 @@
 import Ambient
 import BoxLink
 import BoxSession
+import BoxSimulator
 import Bridge
 import Configuration
 import FoundationEssentials
@@ -78,13 +79,17 @@ struct DemoVerb {
             base: settings.mqtt.baseTopic, plain: options.plain, environment: environment,
             time: around.ambient.time)
         explain(settings, around, ownBroker: ownBroker, house: house)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await house.run() }
-            group.addTask { await runner.run() }
-            group.addTask { await onlooker.run() }
-            await waitForEnd(signals, around.ambient.time)
-            group.cancelAll()
-        }
+        let world = Task { await house.run() }
+        let watching = Task { await onlooker.run() }
+        let running = Task { await runner.run() }
+        await waitForEnd(signals, around.ambient.time)
+        // The bridge first, so that its goodbye is seen; then what it stood on.
+        running.cancel()
+        await running.value
+        watching.cancel()
+        await watching.value
+        world.cancel()
+        await world.value
         await loop.stop()
         print("\nDemo ended.")
     }
