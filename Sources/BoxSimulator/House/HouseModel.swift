@@ -174,6 +174,7 @@ struct HouseModel: Sendable {
 
     private mutating func expire(_ index: Int) {
         if let end = chargers[index].hold?.expiresAt, end <= at { chargers[index].hold = nil }
+        if !chargers[index].pluggedIn { chargers[index].hold = nil }
         if let boost = chargers[index].boost {
             if boost.expiresAt <= at {
                 chargers[index].stopBoost("expired", at: at)

@@ -1,3 +1,4 @@
+import EnergyModel
 import FoundationEssentials
 
 /// What the house means to do, slot by slot.

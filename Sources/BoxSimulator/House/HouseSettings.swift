@@ -1,5 +1,4 @@
 public import EnergyModel
-public import FoundationEssentials
 
 /// What the simulated house is made of.
 public struct SimulatedHouseSettings: Sendable {

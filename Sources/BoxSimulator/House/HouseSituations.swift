@@ -107,4 +107,18 @@ extension HouseModel {
     }
 
     private func clamp(_ soc: Double) -> Double { soc.isFinite ? min(1, max(0, soc)) : 0 }
+
+    /// The box's process starts again: what it had not stored is gone (box-api §B.3).
+    ///
+    /// - Parameter restoresConfirmed: Whether this box keeps a confirmed level over a restart.
+    mutating func forgetLevels(restoresConfirmed: Bool) {
+        for index in chargers.indices {
+            if let hold = chargers[index].hold, hold.expiresAt != nil { chargers[index].hold = nil }
+            chargers[index].stopBoost("restart_lease_invalid", at: at)
+            if restoresConfirmed, chargers[index].anchor == .confirmed { continue }
+            chargers[index].anchor = .assumed
+            chargers[index].anchorSoc = Charger.pluginSoc
+            chargers[index].anchorWh = 0
+        }
+    }
 }

@@ -1,6 +1,6 @@
-public import Ambient
+import Ambient
 import EnergyModel
-public import FoundationEssentials
+import FoundationEssentials
 import Synchronization
 
 /// A family house with sun, battery, car and prices, in simulated physics.
