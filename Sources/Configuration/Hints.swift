@@ -1,7 +1,7 @@
 /// What to say about a key that does not exist.
 enum Hints {
     static let fieldsByVariable = Dictionary(
-        SettingTable.fields.filter { $0.key.path != "sites" }.flatMap { field in
+        SettingTable.fields.flatMap { field in
             field.key.environmentNames.map { ($0, field) }
         }, uniquingKeysWith: { first, _ in first })
 
@@ -17,6 +17,9 @@ enum Hints {
     }
 
     static func unknown(_ name: String, section: String) -> String {
+        if name.contains("."), let key = SettingKey.all.first(where: { $0.path == name }) {
+            return "\(name) is not a key of its own; write \(key.name): indented below \(key.section):"
+        }
         let shown = section.isEmpty ? Shown.name(name) : "\(section).\(Shown.name(name))"
         if let meant = meant(name, section: section) {
             return "\(shown) is not a setting; did you mean \(meant)?"

@@ -2,18 +2,24 @@
 public enum Nearest {
     /// The closest of `candidates`, `nil` when none is near enough to be meant.
     ///
-    /// Case, `-` and `_` do not count; a third of the letters may differ, two at least.
+    /// Case, `-` and `_` do not count; a third of the letters may differ, two at least; one may be the beginning of the other.
     public static func match(_ word: String, among candidates: [String]) -> String? {
         let folded = fold(word)
         guard !folded.isEmpty, folded.count <= 64 else { return nil }
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
             let other = fold(candidate)
-            let allowed = min(max(2, other.count / 3), max(1, folded.count - 1))
+            let allowed = min(max(2, other.count / 3), folded.count - 1, other.count - 1)
             let distance = editDistance(folded, other)
             if distance <= allowed, distance < best?.distance ?? .max { best = (candidate, distance) }
         }
-        return best?.candidate
+        if let best { return best.candidate }
+        // `warn` for `warning`, `english` for `en`.
+        return candidates.first { candidate in
+            let other = fold(candidate)
+            return min(folded.count, other.count) >= 2
+                && (other.starts(with: folded) || folded.starts(with: other))
+        }
     }
 
     static func fold(_ word: String) -> [Character] {

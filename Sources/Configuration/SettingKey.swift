@@ -33,12 +33,12 @@ public struct SettingKey: Sendable, Equatable {
     /// The names before the last one; empty at the top.
     public var section: String { path.split(separator: ".").dropLast().joined(separator: ".") }
 
-    /// Variables that override the file, the usual one first; none for keys of list items.
+    /// Variables that override the file, the usual one first; none for the sites and their keys.
     ///
     /// `FTW_MQTT_` and the path in capitals. The keys under `mqtt` may be
     /// written without the second `MQTT_`, which is what people try first.
     public var environmentNames: [String] {
-        if section == "sites" { return [] }
+        if section == "sites" || path == "sites" { return [] }
         let name = path.uppercased().split(separator: ".").joined(separator: "_")
         let long = EnvironmentNames.prefix + name
         return name.hasPrefix("MQTT_") ? [EnvironmentNames.prefix + name.dropFirst(5), long] : [long]
@@ -73,7 +73,7 @@ enum RawValue: Sendable, Equatable {
             var texts: [String] = []
             for item in items {
                 guard case .scalar(let text, _) = item.content else {
-                    self = .other("a list of something else than texts")
+                    self = .other("a list with lists or sections in it")
                     return
                 }
                 texts.append(text)

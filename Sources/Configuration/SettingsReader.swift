@@ -41,7 +41,8 @@ struct SettingsReader {
 
     private mutating func read(_ members: [YAMLNode.Member], section: String) {
         for member in unique(members, section: section) {
-            let path = Self.join(section, member.key)
+            // `mqtt.port: 1883` is not the same as port below mqtt.
+            let path = member.key.contains(".") ? "" : Self.join(section, member.key)
             if path == "sites" {
                 readSites(member)
             } else if path == "mqtt.tls" {
@@ -62,10 +63,13 @@ struct SettingsReader {
             places[path] = place(member)
             read(inner, section: path)
         } else if !member.value.isNull {
-            let keys = Values.joined(Hints.names(in: path))
-            problems.append(
-                Problem(
-                    place(member.value), "\(path) is a section; its keys stand below it, indented: \(keys)"))
+            var text = "\(path) is a section; its keys stand below it, indented: "
+            text += Values.joined(Hints.names(in: path))
+            // Its text may be `password:…`, so it is not shown.
+            if case .scalar(let found, _) = member.value.content, found.contains(":") {
+                text += "; a colon needs a space after it"
+            }
+            problems.append(Problem(place(member.value), text))
         }
     }
 

@@ -55,6 +55,7 @@ struct YAMLReader {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     /// The document by lines, to look at what stands at a mark.
     private let lines: [Substring.UnicodeScalarView]
+    private let text: String
 
     /// - Returns: The document; `nil` for an empty one.
     static func read(_ bytes: [UInt8]) throws(YAMLProblem) -> YAMLNode? {
@@ -82,6 +83,7 @@ struct YAMLReader {
 
     private init(parser: UnsafeMutablePointer<yaml_parser_t>, text: String) {
         self.parser = parser
+        self.text = text
         lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map {
             Substring($0).unicodeScalars
         }
@@ -192,9 +194,10 @@ struct YAMLReader {
     private func syntaxProblem() -> YAMLProblem {
         let said = parser.pointee.problem.map { String(cString: $0) } ?? "not readable as YAML"
         if parser.pointee.error == YAML_READER_ERROR {
-            return YAMLProblem(
-                line: Self.count(parser.pointee.mark.line), column: Self.count(parser.pointee.mark.column),
-                text: said)
+            // It reads ahead, so only the offset says where; counted in bytes.
+            let before = String(decoding: text.utf8.prefix(parser.pointee.problem_offset), as: UTF8.self)
+            let (line, column) = Self.end(of: before)
+            return YAMLProblem(line: line, column: column, text: said)
         }
         let mark = parser.pointee.problem_mark
         var text = said
@@ -227,10 +230,14 @@ struct YAMLReader {
             let middle = low + (high - low + 1) / 2
             if validBeginning(bytes[..<middle]) != nil { low = middle } else { high = middle - 1 }
         }
-        let before = (validBeginning(bytes[..<low]) ?? "").unicodeScalars
-        let line = before.count { $0 == "\n" } + 1
-        let column = before.reversed().prefix { $0 != "\n" }.count + 1
+        let (line, column) = end(of: validBeginning(bytes[..<low]) ?? "")
         return YAMLProblem(line: line, column: column, text: "this is not UTF-8; save the file as UTF-8")
+    }
+
+    /// Where the character after `text` stands, counted from 1.
+    private static func end(of text: String) -> (line: Int, column: Int) {
+        let scalars = text.unicodeScalars
+        return (scalars.count { $0 == "\n" } + 1, scalars.reversed().prefix { $0 != "\n" }.count + 1)
     }
 
     /// The text without the character that is cut at its end, if one is.
