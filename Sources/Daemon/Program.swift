@@ -58,13 +58,15 @@ struct Surroundings: Sendable {
     /// Reads the configuration and tells what is wrong with it.
     ///
     /// - Returns: `nil` when it cannot be used; everything was said then.
-    func settings(_ options: CommonOptions) -> Settings? {
+    /// - Parameter takesLevel: Whether the file decides how much is logged; a
+    ///   command that talks to a person keeps its own.
+    func settings(_ options: CommonOptions, takesLevel: Bool = false) -> Settings? {
         do {
             let loaded = try SettingsFile.load(path: options.config, environment: environment)
             for warning in loaded.warnings { log.log.warning("\(warning)") }
             var settings = loaded.settings
             if let folder = options.stateDir { settings.stateDir = Self.absolute(folder) }
-            if options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {
+            if takesLevel, options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {
                 log.level = level
             }
             if let password = settings.mqtt.password { log.redactor.add(password.bytes) }

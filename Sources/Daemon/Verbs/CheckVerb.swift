@@ -32,6 +32,10 @@ struct CheckVerb {
             sites = settings.sites
         }
         let folder: StateFolder
+        guard FileManager.default.fileExists(atPath: settings.stateDir) else {
+            list.bad("state folder", "\(settings.stateDir) is not there yet; ftw-mqtt pair makes it")
+            return .state
+        }
         do {
             folder = try StateFolder.open(settings.stateDir, for: .visit)
             list.good("state folder", settings.stateDir)
