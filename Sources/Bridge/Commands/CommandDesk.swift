@@ -1,6 +1,6 @@
 public import EnergyModel
 public import FoundationEssentials
-public import JSONText
+import JSONText
 
 /// Follows every command from its topic to its one final stage.
 ///
