@@ -1,0 +1,127 @@
+public import EnergyModel
+public import FoundationEssentials
+public import JSONText
+
+/// One request on its way from a topic to the box.
+public struct Command: Sendable, Equatable {
+    /// Whoever sent it chose this, or we did for a bare payload. Unique for 24 hours.
+    public var id: String
+    /// The topic it came in on.
+    public var topic: String
+    /// The loadpoint's id at the box; `nil` when the command is about the whole site.
+    public var loadpoint: String?
+    public var intent: Intent
+    /// What was asked for, as it is answered back.
+    public var requested: JSONValue
+    /// After this it is too late; never more than 30 s after receipt.
+    public var deadline: Duration
+    /// MQTT 5 response topic; `nil` when none was named.
+    public var responseTopic: String?
+    public var correlationData: [UInt8]?
+
+    public init(
+        id: String, topic: String, loadpoint: String?, intent: Intent, requested: JSONValue,
+        deadline: Duration, responseTopic: String? = nil, correlationData: [UInt8]? = nil
+    ) {
+        self.id = id
+        self.topic = topic
+        self.loadpoint = loadpoint
+        self.intent = intent
+        self.requested = requested
+        self.deadline = deadline
+        self.responseTopic = responseTopic
+        self.correlationData = correlationData
+    }
+}
+
+/// How far a command is. Exactly one of the final ones ends it.
+public enum Stage: String, Sendable, CaseIterable {
+    case received
+    case accepted
+    case done
+    case refused
+    case expired
+    case notDelivered = "not_delivered"
+    case superseded
+    case unconfirmed
+
+    public var isFinal: Bool { self != .received && self != .accepted }
+}
+
+/// Stable, lower-case reasons that automations may compare with.
+public enum CommandCode: String, Sendable, CaseIterable {
+    case badPayload = "bad_payload"
+    case unknownCommand = "unknown_command"
+    case outOfRange = "out_of_range"
+    case retained
+    case expired
+    case busy
+    case rateLimited = "rate_limited"
+    case readOnly = "read_only"
+    case notPluggedIn = "not_plugged_in"
+    case noCharger = "no_charger"
+    case boxUnreachable = "box_unreachable"
+    case noAnswer = "no_answer"
+    case dispatchBlocked = "dispatch_blocked"
+    case notAllowed = "not_allowed"
+    case needsConsent = "needs_consent"
+    case conflict
+    case precondition
+    case unsupported
+    case unavailable
+    case starting
+
+    /// Every kind of refusal has the code of the same name.
+    public init(_ kind: BoxRefusalReason.Kind) {
+        self =
+            switch kind {
+            case .notPluggedIn: .notPluggedIn
+            case .noCharger: .noCharger
+            case .dispatchBlocked: .dispatchBlocked
+            case .notAllowed: .notAllowed
+            case .needsConsent: .needsConsent
+            case .conflict: .conflict
+            case .precondition: .precondition
+            case .unsupported: .unsupported
+            case .unavailable: .unavailable
+            case .starting: .starting
+            case .outOfRange: .outOfRange
+            }
+    }
+}
+
+/// One message on `result`: a command reached a stage.
+public struct StageReport: Sendable, Equatable {
+    public var id: String
+    public var topic: String
+    public var loadpoint: String?
+    public var stage: Stage
+    /// `nil` for stages that need no reason.
+    public var code: CommandCode?
+    /// The box's own code, for whoever looks it up.
+    public var boxCode: String?
+    public var requested: JSONValue
+    /// What the box read back; `nil` when it read back nothing.
+    public var value: JSONValue?
+    public var at: Date
+    public var responseTopic: String?
+    public var correlationData: [UInt8]?
+
+    public init(
+        id: String, topic: String, loadpoint: String?, stage: Stage, code: CommandCode? = nil,
+        boxCode: String? = nil, requested: JSONValue, value: JSONValue? = nil, at: Date,
+        responseTopic: String? = nil, correlationData: [UInt8]? = nil
+    ) {
+        self.id = id
+        self.topic = topic
+        self.loadpoint = loadpoint
+        self.stage = stage
+        self.code = code
+        self.boxCode = boxCode
+        self.requested = requested
+        self.value = value
+        self.at = at
+        self.responseTopic = responseTopic
+        self.correlationData = correlationData
+    }
+}
