@@ -71,7 +71,9 @@ let package = Package(
         tests(
             "BoxSessionTests", ["BoxSession", "BoxLink", "EnergyModel", "Ambient", "JSONText"],
             resources: [.copy("Recordings")]),
-        tests("BoxSimulatorTests", ["BoxSimulator", "BoxLink", "EnergyModel", "Ambient", "JSONText"]),
+        tests(
+            "BoxSimulatorTests", ["BoxSimulator", "BoxLink", "EnergyModel", "Ambient", "JSONText"],
+            resources: [.copy("Recordings")]),
         tests("MQTTClientTests", ["MQTTClient", "MQTTTypes", "Ambient"]),
         tests("BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"]),
         tests("ConfigurationTests", ["Configuration"]),

@@ -67,7 +67,8 @@ extension SimulatedBox {
             let state = board.state(of: name, uptimeMs: now.uptimeMs)
             var row: [String: JSONValue] = [
                 "status": .string(state == "live" ? "ok" : state == "down" ? "offline" : "degraded"),
-                "consecutive_errors": state == "live" ? 0 : 3, "tick_count": .int(Int64(board.ticks(of: name))),
+                "consecutive_errors": state == "live" ? 0 : 3,
+                "tick_count": .int(Int64(board.ticks(of: name))),
             ]
             let power = JSONValue.double(board.value(of: name))
             switch board.duty(of: name) {

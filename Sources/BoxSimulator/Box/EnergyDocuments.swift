@@ -98,7 +98,8 @@ extension SimulatedBox {
                     let start = Date(timeIntervalSince1970: second)
                     let end = min(until, now, start.addingTimeInterval(size))
                     guard start < end, let energy = model.ledger.energy(in: start..<end) else { return [] }
-                    return energy.flows.filter { asset.isEmpty || asset == "system" || $0.asset == asset }.map {
+                    return energy.flows.filter { asset.isEmpty || asset == "system" || $0.asset == asset }.map
+                    {
                         flow in
                         [
                             "schema_version": 1, "flow": .string(flow.name),

@@ -86,7 +86,8 @@ extension SimulatedBox {
         let isOld = said.isFlagged || said.age > 300
         guard !isOld || vintage.isLate else { return [:] }
         let state =
-            charger.powerW > 100 ? "Charging" : charger.truth >= charger.carLimit ?? 1 ? "Complete" : "Stopped"
+            charger.powerW > 100
+            ? "Charging" : charger.truth >= charger.carLimit ?? 1 ? "Complete" : "Stopped"
         var row: [String: JSONValue] = [
             "vehicle_driver": "family-car", "vehicle_charging_state": .string(state),
         ]
@@ -220,7 +221,8 @@ extension SimulatedBox {
         }
         guard let hold = charger.hold else {
             return HTTPAnswer(
-                status: 200, document: vintage.hasCarLevels ? ["active": false, "power_w": 0] : ["active": false])
+                status: 200,
+                document: vintage.hasCarLevels ? ["active": false, "power_w": 0] : ["active": false])
         }
         var row: [String: JSONValue] = ["active": true]
         if hold.powerW > 0 || vintage.hasCarLevels { row["power_w"] = .double(hold.powerW) }

@@ -27,6 +27,8 @@ public actor SimulatedBox {
     var planBase = 0
     private var lastBeat: Int64
     private var sessionCount = 0
+    /// The ephemeral key of the next handshake, where a test has to know it.
+    var nextEphemeral: X25519KeyPair?
 
     /// The most sessions a box keeps; one more pushes out the oldest (FTW wire §10).
     static let sessionLimit = 4
@@ -116,7 +118,9 @@ public actor SimulatedBox {
     /// A bad key, a bad code and a garbled message all meet the same silence.
     private func admit(_ message1: [UInt8]) throws {
         guard !script.isDeafToHandshakes else { return }
-        let ephemeral = settings.seed == nil ? nil : try X25519KeyPair(secret: dice.bytes(32))
+        let seeded = settings.seed == nil ? nil : try X25519KeyPair(secret: dice.bytes(32))
+        let ephemeral = nextEphemeral ?? seeded
+        nextEphemeral = nil
         var handshake = try ResponderHandshake(
             prologue: Array("ftw.session.v1:".utf8) + settings.identity.publicKey,
             staticKey: settings.identity, ephemeral: ephemeral)
@@ -136,6 +140,7 @@ public actor SimulatedBox {
                 number: sessionCount, clientKey: clientKey,
                 transport: try NoiseTransport(sendKey: keys.sendKey, receiveKey: keys.receiveKey)))
         log.handshakes += 1
+        carrier.pathProven()
         transmit(message2)
     }
 
@@ -230,6 +235,8 @@ public actor SimulatedBox {
             hasUnknownField: script.sendsUnknownKeys)
     }
 
+    func useEphemeral(_ keys: X25519KeyPair) { nextEphemeral = keys }
+
     /// One beat, if a new second of uptime has begun.
     func beat() {
         guard uptimeMs / 1_000 > lastBeat else { return }
@@ -280,7 +287,9 @@ struct Refusal: Error {
         self.args = args
     }
 
-    private static let retryable: Set<String> = ["E_BOOTING", "E_CONFLICT", "E_UNAVAILABLE", "E_NEEDS_STEP_UP"]
+    private static let retryable: Set<String> = [
+        "E_BOOTING", "E_CONFLICT", "E_UNAVAILABLE", "E_NEEDS_STEP_UP",
+    ]
 
     var body: CBORValue {
         var members: [(String, CBORValue)] = [

@@ -138,8 +138,7 @@ struct HouseModel: Sendable {
         guard let battery = settings.battery, let soc = batterySoc else { return 0 }
         let price = prices.price(
             at: Date(timeIntervalSince1970: (at.timeIntervalSince1970 / 900).rounded(.down) * 900))
-        let totals = plan?.slots.map(\.price.totalMinor) ?? []
-        let mean = totals.isEmpty ? price.totalMinor : totals.reduce(0, +) / Double(totals.count)
+        let mean = plan?.meanTotal ?? price.totalMinor
         let boosted = chargers.contains { $0.boost.map { soc > $0.minBatterySoc } ?? false }
         let house = now.loadW + now.pvW
         let wish = BatteryWish.power(

@@ -37,6 +37,8 @@ struct HousePlan: Sendable {
     var slots: [Slot]
     /// Watt-hours missing in each planned car at its deadline.
     var shortfallWh: [String: Double]
+    /// Mean total price over the plan; `nil` when it has no slots.
+    var meanTotal: Double?
 
     func slot(at instant: Date) -> Slot? { slots.first { $0.start <= instant && instant < $0.end } }
 
@@ -95,7 +97,11 @@ struct HousePlanner: Sendable {
         return HousePlan(
             id: UUIDText.text(high: id, low: prices.noise.bits(.identifier, ~Int64(number))),
             generatedAt: now, trigger: trigger, mode: mode, initialSoc: batterySoc ?? 0, slots: slots,
-            shortfallWh: shortfall)
+            shortfallWh: shortfall, meanTotal: Self.mean(slots))
+    }
+
+    private static func mean(_ slots: [HousePlan.Slot]) -> Double? {
+        slots.isEmpty ? nil : slots.map(\.price.totalMinor).reduce(0, +) / Double(slots.count)
     }
 
     private func emptySlots(from now: Date) -> [HousePlan.Slot] {
@@ -142,8 +148,7 @@ struct HousePlanner: Sendable {
         _ battery: SimulatedHouseSettings.BatterySettings, from soc: Double,
         in slots: inout [HousePlan.Slot], mode: String
     ) {
-        let totals = slots.map(\.price.totalMinor)
-        let mean = totals.reduce(0, +) / Double(max(1, totals.count))
+        let mean = Self.mean(slots) ?? 0
         var soc = soc
         for index in slots.indices {
             let slot = slots[index]
