@@ -73,9 +73,12 @@ public struct PairingStore: Sendable {
         }
     }
 
-    /// Forgets a pairing; none to forget is fine.
+    /// Forgets a pairing, with whatever was set aside of it: that holds keys
+    /// too. None to forget is fine.
     public func remove(_ site: String) throws(StateError) {
-        try folder.remove(try Self.fileName(site))
+        let name = try Self.fileName(site)
+        for other in try folder.names() where other.hasPrefix("\(name).damaged-") { try folder.remove(other) }
+        try folder.remove(name)
     }
 
     private static func fileName(_ site: String) throws(StateError) -> String {

@@ -237,6 +237,12 @@ public final class StateFolder: Sendable {
                 try remove(name)
                 return other
             }
+            // Some file systems have no links; we are alone here, so looking first will do.
+            if errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK {
+                var status = stat()
+                if fstatat(folder, other, &status, AT_SYMLINK_NOFOLLOW) == 0 { continue }
+                if operations.rename(folder, name, other) == 0 { return other }
+            }
             guard errno == EEXIST else { throw .system(operation: "set aside", path: full, code: errno) }
         }
         throw .system(operation: "set aside", path: full, code: EEXIST)

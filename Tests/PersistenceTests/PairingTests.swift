@@ -73,6 +73,15 @@ import Testing
         #expect(try store.sites() == ["a", "cabin-2"])
     }
 
+    @Test func forgettingTakesWhatWasSetAsideToo() throws {
+        for site in ["home", "home2"] {
+            try folder.write("pairing-\(site).json", Array("{".utf8))
+            _ = try store.load(site)
+        }
+        try store.remove("home")
+        #expect(try folder.names() == ["pairing-home2.json.damaged-20261130T071640Z"])
+    }
+
     @Test(arguments: ["", "../x", "A", "a b", String(repeating: "a", count: 33)])
     func onlyASitesIdNamesARecord(site: String) {
         #expect(throws: StateError.badName(site)) { try store.load(site) }

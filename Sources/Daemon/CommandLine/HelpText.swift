@@ -4,7 +4,7 @@ enum HelpText {
 
     static func overview() -> String {
         var lines = [
-            "ftw-mqtt brings the house that an FTW box looks after to MQTT and Home Assistant.", "",
+            "ftw-mqtt brings the house behind an FTW box to MQTT and Home Assistant.", "",
             "Usage: ftw-mqtt [COMMAND] [OPTIONS]", "", "Commands:",
         ]
         lines += table(Verb.allCases.map { ($0.rawValue, $0.spec.summary) })

@@ -89,23 +89,25 @@ final class Redactor: Sendable {
     }
 
     /// Both alphabets, alone and inside something longer, such as `user:password`:
-    /// the characters that depend on the secret alone, for each of the three
-    /// places in a group where it can start.
+    /// then the characters that depend on the secret alone, for each of the
+    /// three places in a group of bytes where it can start.
     private static func base64(_ secret: [UInt8]) -> [[UInt8]] {
-        var forms: [[UInt8]] = []
+        let whole = Array(Data(secret).base64EncodedString().utf8)
+        var forms = [whole, Array(whole.prefix { $0 != UInt8(ascii: "=") })]
         for shift in 0..<3 {
             let encoded = Array(Data([UInt8](repeating: 0, count: shift) + secret).base64EncodedString().utf8)
             let first = (shift * 8 + 5) / 6
             let last = (shift + secret.count) * 8 / 6
-            guard last - first >= 4 else { continue }
-            let core = Array(encoded[first..<last])
-            forms.append(core)
-            forms.append(
-                core.map {
-                    $0 == UInt8(ascii: "+")
-                        ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
-                })
+            if last - first >= 4 { forms.append(Array(encoded[first..<last])) }
         }
-        return forms
+        return forms + forms.map { $0.map(urlSafe) }
+    }
+
+    private static func urlSafe(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        default: byte
+        }
     }
 }
