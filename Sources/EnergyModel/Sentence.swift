@@ -24,9 +24,9 @@ public enum Sentence: Sendable, Equatable {
     case refused(Refusal)
     /// Per kWh in main units, with its sign.
     case price(perKWh: Double, unit: String, until: Date)
-    /// Hours that were asked for and are not known are said.
-    case cheapest(start: Date, end: Date, missingHours: Double)
-    case noCheapest
+    case cheapest(start: Date, end: Date)
+    /// No unbroken stretch of that many hours is published.
+    case noCheapest(hours: Double, knownHours: Double)
     case planStep(PlanStep, batteryW: Double)
     case planned(at: Date)
 

@@ -19,11 +19,9 @@ struct English {
             perKWh < 0
                 ? "Below zero: \(number(perKWh, 2)) \(unit) until \(time(until))."
                 : "\(number(perKWh, 2)) \(unit) until \(time(until))."
-        case .cheapest(let start, let end, let missing):
-            missing > 0
-                ? "Cheapest \(stretch(start, end)); the prices do not reach \(number(missing, 0)) h further yet."
-                : "Cheapest \(stretch(start, end))."
-        case .noCheapest: "No prices are known for that long a stretch yet."
+        case .cheapest(let start, let end): "Cheapest \(stretch(start, end))."
+        case .noCheapest(let asked, let known):
+            "No \(hours(asked)) h in a row: prices are known for only \(hours(known)) h."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Storing, \(kilowatts(batteryW)) kW."
@@ -288,6 +286,10 @@ struct English {
 
     private func number(_ value: Double, _ decimals: Int) -> String {
         Numeral.text(value, decimals: decimals, mark: ".")
+    }
+
+    private func hours(_ value: Double) -> String {
+        number(value, value == value.rounded() ? 0 : 2)
     }
 
     private func kilowatts(_ watts: Double) -> String { number(watts / 1_000, 1) }

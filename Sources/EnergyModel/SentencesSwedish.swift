@@ -19,11 +19,9 @@ struct Swedish {
             perKWh < 0
                 ? "Under noll: \(number(perKWh, 2)) \(unit) till \(time(until))."
                 : "\(number(perKWh, 2)) \(unit) till \(time(until))."
-        case .cheapest(let start, let end, let missing):
-            missing > 0
-                ? "Billigast \(stretch(start, end)); priserna räcker ännu inte \(number(missing, 0)) h till."
-                : "Billigast \(stretch(start, end))."
-        case .noCheapest: "Inga priser är kända för en så lång tid än."
+        case .cheapest(let start, let end): "Billigast \(stretch(start, end))."
+        case .noCheapest(let asked, let known):
+            "Inga \(hours(asked)) h i sträck: priser är kända för bara \(hours(known)) h."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Lagrar, \(kilowatts(batteryW)) kW."
@@ -275,6 +273,10 @@ struct Swedish {
 
     private func number(_ value: Double, _ decimals: Int) -> String {
         Numeral.text(value, decimals: decimals, mark: ",")
+    }
+
+    private func hours(_ value: Double) -> String {
+        number(value, value == value.rounded() ? 0 : 2)
     }
 
     private func kilowatts(_ watts: Double) -> String { number(watts / 1_000, 1) }

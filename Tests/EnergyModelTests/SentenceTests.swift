@@ -290,7 +290,7 @@ private let now = at(1_792_825_500)
         #expect(try both(.planStep(.waits, batteryW: 20)) == ["Waiting.", "Väntar."])
         #expect(try both(.planned(at: at(1_792_824_000))) == ["Planned at 08:40.", "Planerat 08:40."])
         #expect(
-            try both(.cheapest(start: at(1_792_882_800), end: at(1_792_893_600), missingHours: 0))
+            try both(.cheapest(start: at(1_792_882_800), end: at(1_792_893_600)))
                 == ["Cheapest tomorrow 01:00–03:00.", "Billigast imorgon 01:00–03:00."])
     }
 
