@@ -13,10 +13,13 @@ public struct SiteState: Sendable, Equatable {
     public var battery: Battery?
     public var control: Control
     public var mode: Mode?
+    /// The loadpoints in the box's order; `nil` until they were read, empty when
+    /// the box has none.
+    public var cars: [CarState]?
 
     public init(
         link: Link, box: BoxFacts? = nil, sources: [Source] = [], power: Power? = nil,
-        battery: Battery? = nil, control: Control = .unknown, mode: Mode? = nil
+        battery: Battery? = nil, control: Control = .unknown, mode: Mode? = nil, cars: [CarState]? = nil
     ) {
         self.link = link
         self.box = box
@@ -25,6 +28,7 @@ public struct SiteState: Sendable, Equatable {
         self.battery = battery
         self.control = control
         self.mode = mode
+        self.cars = cars
     }
 }
 

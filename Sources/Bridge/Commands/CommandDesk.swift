@@ -31,14 +31,6 @@ public struct CommandDesk: Sendable {
         case settle(id: String, loadpoint: String?, Intent)
     }
 
-    /// What reading the box back showed.
-    public enum ReadBack: Sendable, Equatable {
-        case matches(BoxOutcome.BoxValue?)
-        case differs(BoxOutcome.BoxValue?)
-        /// The box could not be read.
-        case unknown
-    }
-
     /// The numbers of the contract.
     public struct Limits: Sendable {
         public var waitForBox = Duration.seconds(5)
@@ -195,7 +187,7 @@ public struct CommandDesk: Sendable {
     }
 
     /// The box was read after a break or a restart.
-    public mutating func readBack(_ id: String, _ result: ReadBack, now: Moment) -> [Action] {
+    public mutating func readBack(_ id: String, _ result: BoxReadBack, now: Moment) -> [Action] {
         guard let key = laneOf(id), let job = lanes[key]?.current, job.step == .settling else { return [] }
         lanes[key]?.current = nil
         let actions: [Action]
