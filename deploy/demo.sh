@@ -5,12 +5,6 @@
 #   deploy/demo.sh [OPTIONS OF 'ftw-mqtt demo']      deploy/demo.sh --help shows them
 set -euo pipefail
 cd "$(dirname "$0")/.."
-deploy/install.sh
-mkdir -p .build
-echo "demo: building (a few minutes the first time)" >&2
-swift build -c release --product ftw-mqtt --explicit-target-dependency-import-check error >.build/demo.log 2>&1 || {
-    tail -n 40 .build/demo.log >&2
-    exit 1
-}
-rm -f .build/demo.log
-exec "$(swift build -c release --show-bin-path)/ftw-mqtt" demo "$@"
+echo "demo: building; this takes some minutes the first time" >&2
+deploy/build.sh
+exec .build/release/ftw-mqtt demo "$@"
