@@ -47,6 +47,11 @@ import Testing
                 return entry
             }
         }
+
+        /// Some members of every entry, a missing one as an empty text.
+        func rows(_ section: String, _ keys: String...) throws -> [[String]] {
+            try entries(section).map { entry in keys.map { entry[$0] ?? "" } }
+        }
     }
 
     private let registry: Registry
@@ -55,7 +60,7 @@ import Testing
 
     @Test func theFieldsAreThePublishedOnes() throws {
         let ours = Contract.Field.allCases.map { [$0.key, $0.name, $0.unit ?? "null"] }
-        #expect(try registry.entries("frozen_fields").map { [$0[""], $0["name"], $0["unit"]] } == ours)
+        #expect(try registry.rows("frozen_fields", "", "name", "unit") == ours)
     }
 
     @Test func theCapabilitiesAreThePublishedOnes() throws {
@@ -64,11 +69,11 @@ import Testing
 
     @Test func theScopesAreThePublishedOnes() throws {
         let ours = Contract.Scope.allCases.map { [$0.rawValue, "\($0.isWrite)"] }
-        #expect(try registry.entries("scopes").map { [$0["name"], $0["write"]] } == ours)
+        #expect(try registry.rows("scopes", "name", "write") == ours)
     }
 
     @Test func theRolesAreThePublishedOnes() throws {
-        #expect(try registry.entries("roles").map { $0[""] } == Contract.Role.allCases.map(\.rawValue))
+        #expect(try registry.rows("roles", "") == Contract.Role.allCases.map { [$0.rawValue] })
         let lines = try registry.lines("roles")
         #expect(lines[0].contains("scopes: ['*']") && Contract.Role.owner.scopes.count == 9)
         #expect(lines[1].contains("scopes: [ftw.live.read]") && Contract.Role.viewer.scopes == [.liveRead])
@@ -81,25 +86,23 @@ import Testing
                 "\(op.isImplemented)", op.since.rawValue,
             ]
         }
-        let published = try registry.entries("ops").map { entry in
-            ["name", "scope", "needs_meter", "implemented", "since"].map { entry[$0] }
-        }
+        let published = try registry.rows("ops", "name", "scope", "needs_meter", "implemented", "since")
         #expect(published == ours)
         #expect(Contract.Vintage.base < .soc && Contract.Vintage.soc < .prefs)
     }
 
     @Test func theModesAreThePublishedOnes() throws {
         for (section, ours) in [("modes", Contract.modes), ("modes_base_only", Contract.modesBaseOnly)] {
-            let published = try registry.entries(section).map { [$0["key"], $0["tier"]] }
+            let published = try registry.rows(section, "key", "tier")
             #expect(published == ours.map { [$0.key, $0.tier.rawValue] })
         }
     }
 
     @Test func theErrorCodesAreThePublishedOnes() throws {
         let ours = Contract.ErrorCode.allCases.map { [$0.rawValue, "\($0.isRetryable)", "\($0.isSent)"] }
-        #expect(try registry.entries("errors").map { [$0["code"], $0["retryable"], $0["sent"]] } == ours)
+        #expect(try registry.rows("errors", "code", "retryable", "sent") == ours)
         let own = Contract.ClientErrorCode.allCases.map { [$0.rawValue, "\($0.isRetryable)"] }
-        #expect(try registry.entries("client_errors").map { [$0["code"], $0["retryable"]] } == own)
+        #expect(try registry.rows("client_errors", "code", "retryable") == own)
     }
 
     @Test func theStatesAreThePublishedOnes() throws {
@@ -114,9 +117,8 @@ import Testing
                 "\(resolution.pointsPerTile)", "\(resolution.retentionDays)",
             ]
         }
-        let published = try registry.entries("resolutions").map { entry in
-            ["", "step_ms", "tile_span_ms", "points_per_tile", "retention_days"].map { entry[$0] }
-        }
+        let published = try registry.rows(
+            "resolutions", "", "step_ms", "tile_span_ms", "points_per_tile", "retention_days")
         #expect(published == ours)
         for resolution in Contract.Resolution.allCases {
             #expect(resolution.tileSpanMs == resolution.stepMs * Int64(resolution.pointsPerTile))
