@@ -2,7 +2,8 @@
 public enum Nearest {
     /// The closest of `candidates`, `nil` when none is near enough to be meant.
     ///
-    /// Case, `-` and `_` do not count; a third of the letters may differ, two at least; one may be the beginning of the other.
+    /// Case, `-` and `_` do not count. A third of the letters may differ, two at
+    /// least; failing that, one may be the beginning of the other.
     public static func match(_ word: String, among candidates: [String]) -> String? {
         let folded = fold(word)
         guard !folded.isEmpty, folded.count <= 64 else { return nil }

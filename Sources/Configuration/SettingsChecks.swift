@@ -83,9 +83,11 @@ extension SettingsReader {
     }
 
     /// The facts of a file that `key` names; `nil` after a problem was reported.
-    private mutating func facts(_ key: String, _ path: String, isSecret: Bool) -> FileLook.Facts? {
+    private mutating func facts(_ key: String, _ written: String, isSecret: Bool) -> FileLook.Facts? {
+        let path = absolute(written)
         // A password typed where its file's name belongs must not be shown.
-        let shown = path.contains("/") && Checks.isPrintable(path) ? path : "the file"
+        let isPath = written.contains("/") || !isSecret
+        let shown = isPath ? path : "the file"
         switch files.facts(path) {
         case .failure(.missing):
             report(key, "\(key): \(shown) does not exist")
@@ -101,8 +103,7 @@ extension SettingsReader {
             let mode = String(facts.mode & 0o777, radix: 8)
             report(
                 key,
-                "\(key): \(shown) is open to others (mode \(mode)); run: chmod 600 \(path.contains("/") ? path : "FILE")"
-            )
+                "\(key): \(shown) is open to others (mode \(mode)); run: chmod 600 \(isPath ? path : "FILE")")
         case .success(let facts):
             return facts
         }
@@ -118,7 +119,7 @@ extension SettingsReader {
     private mutating func checkedPEM(_ key: String, _ path: String?, isSecret: Bool = false) -> String? {
         guard let path else { return nil }
         let full = absolute(path)
-        guard facts(key, full, isSecret: isSecret) != nil else { return full }
+        guard facts(key, path, isSecret: isSecret) != nil else { return full }
         switch files.read(full, 1 << 20) {
         case .failure:
             report(key, "\(key): \(full) cannot be read")
@@ -141,7 +142,7 @@ extension SettingsReader {
         guard let path = settings.mqtt.passwordFile else { return }
         let full = absolute(path)
         settings.mqtt.passwordFile = full
-        guard facts(key, full, isSecret: true) != nil else { return }
+        guard facts(key, path, isSecret: true) != nil else { return }
         guard case .success(var bytes) = files.read(full, 65_538) else {
             report(key, "\(key): the file cannot be read")
             return

@@ -154,6 +154,14 @@ import Testing
         #expect(loaded.settings.mqtt.password == Secret(Array("s3cret-word".utf8)))
     }
 
+    @Test(arguments: ["config.yaml", "/etc/x/config.yaml"])
+    func aPasswordTypedInPlaceOfItsFileIsNotShown(name: String) {
+        let error = #expect(throws: SettingsError.self) {
+            try parse("mqtt: {user: u, password_file: longsecret}", name: name)
+        }
+        #expect(error?.problems.map(\.text) == ["mqtt.password_file: the file does not exist"])
+    }
+
     @Test func aSecretLentByAContainerMayBeReadableForAll() throws {
         let loaded = try parse("mqtt: {user: u, password_file: /run/secrets/mqtt}")
         #expect(loaded.settings.mqtt.password == Secret(Array("s3cret-word".utf8)))

@@ -68,7 +68,7 @@ extension Verb {
         ],
         about: [
             "Runs a house, a box and a relay in one process and the real bridge over them. When no broker is "
-                + "named, mosquitto is started on a free port of this machine. Nothing is written to disk and "
+                + "named, mosquitto is started on a free port of this machine. Nothing is left on disk and "
                 + "nothing outside this machine is touched, except a broker you name.",
             "Topics are printed as they change.",
         ],
@@ -99,7 +99,7 @@ extension Verb {
             .init(name: .replace, about: "replace the pairing that the house already has"),
         ] + OptionSpec.common,
         about: [
-            "Get the link on the box's own page: Settings, FTW app, Show code. It works once and for ten minutes. "
+            "Get the link on the box's own page: Settings, FTW app. It works once and for ten minutes. "
                 + "Give the link itself, the name of a picture of its QR code, or - to read it from standard input.",
             "The link is a key to the house. As an argument, other users of this machine can see it in the "
                 + "process list while the command runs, and your shell remembers it; with - neither happens.",
