@@ -150,6 +150,12 @@ public struct EnergyLedger: Sendable, Equatable {
         Date(timeIntervalSince1970: (Double(date.wholeSeconds) / bucketS).rounded(.down) * bucketS)
     }
 
+    /// A total as it is shown, in kWh to the hundredth; rounded down, so that a
+    /// total that never falls is never shown to fall.
+    public func shownKWh(_ flow: EnergyFlow) -> Double? {
+        totalsWh[flow].map { ($0 / 10).rounded(.down) / 100 }
+    }
+
     /// The next stretch to ask for, in buckets of five minutes; `nil` when there is none yet.
     public func nextAsk(now: Date) -> Range<Date>? {
         let from = max(since, Self.aligned(answeredUntil.addingTimeInterval(-Self.memory)))
