@@ -14,10 +14,12 @@ func part(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 }
 
 func tests(
-    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil
+    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
+    resources: [Resource]? = nil
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: strict)
+        name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, resources: resources,
+        swiftSettings: strict)
 }
 
 let package = Package(
@@ -63,7 +65,7 @@ let package = Package(
         tests("JSONTextTests", ["JSONText"]),
         tests("EnergyModelTests", ["EnergyModel", "JSONText"]),
         tests("MQTTTypesTests", ["MQTTTypes"]),
-        tests("BoxLinkTests", ["BoxLink", "Ambient", "JSONText"], resources: [.copy("Vectors")]),
+        tests("BoxLinkTests", ["BoxLink", "Ambient", "JSONText"], exclude: ["Vectors"]),
         tests(
             "BoxSessionTests", ["BoxSession", "BoxLink", "EnergyModel", "Ambient", "JSONText"],
             resources: [.copy("Recordings")]),
