@@ -47,6 +47,11 @@ final class WebSocketEngine {
     /// Close frames still to be written for sockets that have no link any more.
     private var closing: [Int: (code: UInt16, reason: String)] = [:]
 
+    /// Stopped servers: the library never closes the listening socket of a host
+    /// that it destroys, so the host is kept, drops whoever comes, and listens
+    /// again when somebody wants its port back.
+    private var stopped: [Server] = []
+
     init?(core: WebSocketLoop.Core) {
         guard let protocolName = strdup(Self.name) else { return nil }
         self.core = core
@@ -114,12 +119,12 @@ final class WebSocketEngine {
         if let context { lws_context_destroy(context) }
         context = nil
         for link in links.values {
-            finish(link, link.isOpen ? .closed(code: 1006, reason: "") : Self.stopped)
+            finish(link, link.isOpen ? .closed(code: 1006, reason: "") : Self.loopStopped)
         }
         release()
     }
 
-    private static let stopped = WebSocketEvent.failed(
+    private static let loopStopped = WebSocketEvent.failed(
         WebSocketFailure(kind: .unreachable, detail: "the socket loop was stopped"))
 
     private func release() {
@@ -262,6 +267,11 @@ extension WebSocketEngine {
 extension WebSocketEngine {
     private func start(_ listen: WebSocketLoop.Core.Listen) {
         let settings = listen.settings
+        if let index = stopped.firstIndex(where: { serves($0, settings) }) {
+            let host = stopped.remove(at: index).host
+            servers[listen.id] = Server(host: host, listen: listen)
+            return listen.done(.success(Int(lws_get_vhost_listen_port(host))))
+        }
         for case let file? in [settings.certificateFile, settings.keyFile] where access(file, R_OK) != 0 {
             return listen.done(.failure(.unreadable(file: file)))
         }
@@ -292,13 +302,20 @@ extension WebSocketEngine {
         listen.done(.success(Int(lws_get_vhost_listen_port(host))))
     }
 
+    private func serves(_ server: Server, _ settings: WebSocketServerSettings) -> Bool {
+        let old = server.listen.settings
+        return old.address == settings.address && old.certificateFile == settings.certificateFile
+            && old.keyFile == settings.keyFile
+            && Int(lws_get_vhost_listen_port(server.host)) == settings.port
+    }
+
     private func stopServer(_ id: Int) {
         guard let server = servers.removeValue(forKey: id) else { return }
         for link in links.values where link.server == id {
             if let wsi = link.wsi { lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC) }
             finish(link, .closed(code: 1006, reason: ""))
         }
-        lws_vhost_destroy(server.host)
+        stopped.append(server)
     }
 
     /// A client asks to become a WebSocket: the last moment its headers can be read.
@@ -367,6 +384,9 @@ extension WebSocketEngine {
         _ bytes: UnsafeRawBufferPointer, _ length: Int
     ) -> Int32 {
         switch reason {
+        case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
+            let host = lws_get_vhost(wsi)
+            return stopped.contains { $0.host == host } ? -1 : 0
         case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return admit(wsi)
         case LWS_CALLBACK_HTTP: return answerHTTP(wsi, path: String(decoding: bytes, as: UTF8.self))
         case LWS_CALLBACK_CLIENT_HTTP_REDIRECT: return -1  // a relay does not send us elsewhere
@@ -453,7 +473,7 @@ extension WebSocketEngine {
             switch item {
             case .binary(let bytes): (bytes, LWS_WRITE_BINARY)
             case .text(let bytes): (bytes, LWS_WRITE_TEXT)
-            case .ping: ([], LWS_WRITE_PING)
+            case .ping: (Array("ftw".utf8), LWS_WRITE_PING)
             }
         var buffer = [UInt8](repeating: 0, count: Self.pre)
         buffer.append(contentsOf: bytes)
