@@ -16,6 +16,7 @@ final class BrokerConnection {
     private let handle: MosquittoHandle
     private var session: BrokerSession?
     private var end: ConnectionEnd?
+    private var knowsClaim = false
     private var asked:
         [Int32: (question: ClientState.Subscription, places: [Int], at: ContinuousClock.Instant)] =
             [:]
@@ -118,11 +119,14 @@ final class BrokerConnection {
             case .accepted(let limit):
                 let session = BrokerSession(version: dial.version, maximumPacketBytes: limit)
                 self.session = session
+                claim()
                 state.accepted(session)
             case .refused(let reason): end = .refused(reason: reason)
             case .dismissed(let reason): end = .dismissed(reason: reason)
             case .published(let id, let reason): published(id, reason)
             case .subscribed(let id, let granted): subscribed(id, granted)
+            case .message(let message) where message.topic == state.settings.claimTopic:
+                claimRead(message)
             case .message(let message):
                 state.shared.withLock { $0.counters.received += 1 }
                 state.channel.put(.message(message))
@@ -190,6 +194,24 @@ final class BrokerConnection {
     private func sayOnce(_ topic: String, _ line: () -> String) {
         guard spokenTopics.count < Self.spokenLimit, spokenTopics.insert(topic).inserted else { return }
         state.ambient.log.error(line())
+    }
+
+    // MARK: The claim
+
+    /// Asks who was here last and writes down that it is us now. The broker
+    /// handles one after the other, so the first answer is the old claim, if
+    /// there was one.
+    private func claim() {
+        guard let topic = state.settings.claimTopic, TopicName.isValid(topic) else { return }
+        _ = handle.subscribe([topic], withOwnMessages: true)
+        _ = handle.publish(Message(topic, state.settings.instance, retained: true))
+    }
+
+    private func claimRead(_ message: Message) {
+        guard !knowsClaim else { return }
+        knowsClaim = true
+        let ours = message.text == state.settings.instance
+        state.shared.withLock { $0.redial.claimRead(ours: ours) }
     }
 
     // MARK: Subscriptions

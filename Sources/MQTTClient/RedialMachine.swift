@@ -36,9 +36,9 @@ struct RedialMachine {
     static let reminder = Duration.seconds(600)
     /// After this long on 3.1.1 the next connection tries MQTT 5 again: brokers get updated.
     static let fallbackLasts = Duration.seconds(6 * 3_600)
-    /// A 3.1.1 broker closes without a word when somebody takes our client id.
-    /// This many connections accepted and closed within `quick`, one right
-    /// after the other, are taken for that.
+    /// Most brokers close without a word when somebody takes our client id. Without
+    /// a claim to read, this many connections accepted and closed within
+    /// `quick`, one right after the other, are taken for that.
     static let quickClosesForTakeover = 4
     static let quick = Duration.seconds(10)
     /// Some brokers answer an unknown version by closing; after this many
@@ -54,6 +54,10 @@ struct RedialMachine {
     private var silentCloses = 0
     private var addressTurn = 0
     private var quickCloses = 0
+    /// We held the claim before, in this run.
+    private var hasClaimed = false
+    /// Who held the claim when this connection began; `nil` when not known.
+    private var claimWasOurs: Bool?
     private var takeovers = 0
     private var spoken: (code: BrokerLoss.Code, at: Duration)?
 
@@ -74,11 +78,18 @@ struct RedialMachine {
         return Dial(version: dialled, addressTurn: addressTurn)
     }
 
+    /// What the claim topic held when this connection began.
+    mutating func claimRead(ours: Bool) {
+        claimWasOurs = ours || !hasClaimed
+        hasClaimed = true
+    }
+
     /// CONNACK said yes.
     ///
     /// - Returns: Whether to say so. In a quarrel over the client id it was said.
     mutating func accepted(at now: Duration) -> Bool {
         acceptedAt = now
+        claimWasOurs = nil
         awaySince = nil
         failures = 0
         if dialled == .v311, silentCloses >= Self.silentClosesForFallback { fellBackAt = now }
@@ -166,7 +177,11 @@ struct RedialMachine {
 
     private mutating func isTakeover(_ end: ConnectionEnd, lasted: Duration?) -> Bool {
         if end == .dismissed(reason: Reason.takenOver) { return true }
-        guard end == .closed, dialled == .v311, let lasted, lasted < Self.quick else {
+        if end == .closed, let claimWasOurs, let lasted {
+            quickCloses = 0
+            return !claimWasOurs && lasted < Self.peace
+        }
+        guard end == .closed, let lasted, lasted < Self.quick else {
             quickCloses = 0
             return false
         }
