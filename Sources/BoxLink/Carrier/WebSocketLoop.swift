@@ -69,7 +69,7 @@ public final class WebSocketLoop: Sendable {
             var started = false
             var stopping = false
             var ended = false
-            var waker: WebSocketEngine.Waker?
+            var waker: WebSocketLibrary.Waker?
             var thread: pthread_t?
             var waiters: [CheckedContinuation<Void, Never>] = []
         }
