@@ -7,6 +7,7 @@ import JSONText
 extension SimulatedBox {
     func document(for call: APICall, role: BoxRole) -> HTTPAnswer {
         _ = observe()
+        if let status = script.httpStatus { return .error(status, "not available") }
         let parts = call.path.split(separator: "/").map(String.init)
         if parts.count == 4, parts[1] == "loadpoints" {
             return loadpointDocument(call, id: parts[2], resource: parts[3])

@@ -52,12 +52,18 @@ struct HouseModel: Sendable {
         settle(seconds: 0)
     }
 
-    /// Lets time pass until `instant`; a moment in the past changes nothing.
-    /// More than four days at once are not lived through, only the last four.
+    /// Lets time pass until `instant`. More than four days at once are not lived
+    /// through, only the last four; when the clock was set back, the house goes
+    /// on from the earlier time as it is.
     ///
     /// - Parameter step: The longest step, in seconds; steps end on its multiples.
     mutating func advance(to instant: Date, step: Double = 60) {
         if instant.timeIntervalSince(at) > 4 * 86_400 { at = instant.addingTimeInterval(-4 * 86_400) }
+        if at.timeIntervalSince(instant) > 5 {
+            at = instant
+            for index in chargers.indices { setTarget(index) }
+            replan("scheduled")
+        }
         while at < instant {
             let second = at.timeIntervalSince1970
             let mark = (second / step).rounded(.down) * step + step
