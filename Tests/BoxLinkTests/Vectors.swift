@@ -4,7 +4,9 @@ import Testing
 
 /// The published vectors, read from beside this file.
 enum Vectors {
-    static func text(_ name: String, here: String = #filePath) throws -> String {
+    private static let here = #filePath
+
+    static func text(_ name: String) throws -> String {
         let folder = here.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         let path = folder.joined(separator: "/") + "/Vectors/" + name
         let bytes = try #require(FileManager.default.contents(atPath: path), "no \(path)")

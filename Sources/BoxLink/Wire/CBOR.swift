@@ -232,6 +232,7 @@ private func note(
 
 /// libcbor's callbacks: each writes one `CBOREvent` and calls nothing else.
 /// Allocated once for the process and never written again, hence safe to share.
+/// An item count is a `size_t`, which arrives as `Int` and may be negative there.
 nonisolated(unsafe) private let callbacks: UnsafePointer<cbor_callbacks> = {
     let table = UnsafeMutablePointer<cbor_callbacks>.allocate(capacity: 1)
     table.initialize(
@@ -249,9 +250,9 @@ nonisolated(unsafe) private let callbacks: UnsafePointer<cbor_callbacks> = {
             string: { note($0, .text, $1, $2) },
             string_start: { note($0, .textStart) },
             indef_array_start: { note($0, .arrayStart) },
-            array_start: { note($0, .array, number: UInt64($1)) },
+            array_start: { note($0, .array, number: UInt64(UInt(bitPattern: $1))) },
             indef_map_start: { note($0, .mapStart) },
-            map_start: { note($0, .map, number: UInt64($1)) },
+            map_start: { note($0, .map, number: UInt64(UInt(bitPattern: $1))) },
             tag: { context, _ in note(context, .tag) },
             float2: { note($0, .float, float: Double($1)) },
             float4: { note($0, .float, float: Double($1)) },
@@ -313,8 +314,12 @@ private struct CBOREncoder {
 
     private mutating func write(_ number: Double) {
         guard profile == .deterministic else { return head { cbor_encode_double(number, $0, $1) } }
-        if number.isNaN || Float16(exactly: number) != nil {
-            head { cbor_encode_half(Float(number), $0, $1) }
+        if let half = number.isNaN ? Float16.nan : Float16(exactly: number) {
+            // libcbor 0.8 loses bits of halves below 2^-14, so it writes the pattern, and
+            // only the head says that the two bytes are a float (RFC 8949 §3.3).
+            let start = bytes.count
+            head { cbor_encode_uint16(half.bitPattern, $0, $1) }
+            bytes[start] = 0xf9
         } else if let single = Float(exactly: number) {
             head { cbor_encode_single(single, $0, $1) }
         } else {
