@@ -1,0 +1,148 @@
+import EnergyModel
+import FoundationEssentials
+import Testing
+
+private let midnight24 = 1_792_792_800  // 24 Oct 2026 00:00 CEST
+
+@Suite struct CheapestWindowTests {
+    private func start(_ answer: CheapestAnswer) -> Int? {
+        answer.window.map { Int($0.start.timeIntervalSince1970) - midnight24 }
+    }
+
+    @Test func theCheapestStretchMaySpanMidnight() throws {
+        let prices = Prices(slots: slots(from: midnight24 + 72_000, minutes: 60, [9, 9, 9, 1, 1, 9, 9]))
+        let answer = prices.cheapest(hours: 2, now: at(midnight24 + 72_000))
+        #expect(start(answer) == 82_800)
+        #expect(answer.window?.average == 0.01)
+        #expect(answer.pricesUntil == at(midnight24 + 97_200))
+    }
+
+    @Test func noStretchReachesAcrossAHole() {
+        let prices = Prices(slots: slots(from: midnight24, minutes: 60, [1, nil, 1, 5, 5]))
+        #expect(start(prices.cheapest(hours: 2, now: at(midnight24))) == 7_200)
+        let three = prices.cheapest(hours: 3, now: at(midnight24))
+        #expect(start(three) == 7_200)
+        let four = prices.cheapest(hours: 4, now: at(midnight24))
+        #expect(four.window == nil)
+        #expect(four.knownHours == 3)
+    }
+
+    @Test func amongEqualsTheEarliestCounts() {
+        let prices = Prices(
+            slots: slots(from: midnight24, minutes: 15, Array(repeating: 33.333_333, count: 40)))
+        #expect(start(prices.cheapest(hours: 2, now: at(midnight24 + 1))) == 900)
+        #expect(start(prices.cheapest(hours: 2, now: at(midnight24))) == 0)
+    }
+
+    @Test func negativePricesAreTheCheapest() {
+        let prices = Prices(slots: slots(from: midnight24, minutes: 60, [-1, -5, -3, 0, 2]))
+        let answer = prices.cheapest(hours: 2, now: at(midnight24))
+        #expect(start(answer) == 3_600)
+        #expect(answer.window?.averageMinor == -4)
+    }
+
+    @Test func aRunningWindowIsKept() {
+        let prices = Prices(slots: slots(from: midnight24, minutes: 60, [5, 1, 1, 5, 5, 5, 5]))
+        let chosen = prices.cheapest(hours: 2, now: at(midnight24)).window
+        #expect(chosen?.start == at(midnight24 + 3_600))
+        let inside = prices.cheapest(hours: 2, now: at(midnight24 + 5_000), running: chosen)
+        #expect(inside.window == chosen)
+        #expect(start(prices.cheapest(hours: 2, now: at(midnight24 + 5_000))) == 5_400)
+        // It is over: the next one.
+        #expect(start(prices.cheapest(hours: 2, now: at(midnight24 + 10_800), running: chosen)) == 10_800)
+        // Another length is another question.
+        #expect(start(prices.cheapest(hours: 3, now: at(midnight24 + 5_000), running: chosen)) == 5_400)
+    }
+
+    @Test func beforeTomorrowIsPublishedTodaysHoursAreUsed() {
+        // 11:00, prices known to midnight.
+        let prices = Prices(
+            slots: slots(from: midnight24, minutes: 60, (0..<24).map { $0 == 14 ? 1 : Double($0) + 50 }))
+        let now = at(midnight24 + 39_600)
+        let answer = prices.cheapest(hours: 3, now: now)
+        #expect(start(answer) == 43_200)
+        #expect(answer.pricesUntil == at(midnight24 + 86_400))
+        #expect(answer.knownHours == 13)
+    }
+
+    @Test func nothingKnownIsSaidPlainly() {
+        #expect(
+            Prices(slots: []).cheapest(hours: 2, now: at(midnight24))
+                == CheapestAnswer(window: nil, knownHours: 0, pricesUntil: nil))
+        let one = Prices(slots: slots(from: midnight24, minutes: 15, [4]))
+        #expect(one.cheapest(hours: 2, now: at(midnight24)).knownHours == 0.25)
+        #expect(one.cheapest(hours: 0.25, now: at(midnight24)).window?.averageMinor == 4)
+    }
+
+    @Test(arguments: [Double.nan, 0, -1, 49, .infinity])
+    func absurdLengthsFindNothing(hours: Double) {
+        let prices = Prices(slots: slots(from: midnight24, minutes: 15, [4, 5, 6, 7]))
+        #expect(prices.cheapest(hours: hours, now: at(midnight24)).window == nil)
+        #expect(
+            prices.cheapest(hours: 1, now: at(midnight24), horizonHours: hours == 49 ? .nan : hours)
+                .pricesUntil != nil)
+    }
+
+    /// Compared with trying every quarter, on random days: quarters and hours,
+    /// holes, equal and negative prices, few and many slots, any moment.
+    @Test func everyWindowIsTheOneThatTryingAllFinds() {
+        var random = Seeded(state: 20_261_025)
+        for _ in 0..<100_000 {
+            let isHourly = Int.random(in: 0..<4, using: &random) == 0
+            let spread = [0, 1, 3, 200].randomElement(using: &random) ?? 1
+            let base = [0, -50, 100].randomElement(using: &random) ?? 0
+            let holes = [0, 0, 6, 30].randomElement(using: &random) ?? 0
+            let count = Int.random(in: 0...(isHourly ? 12 : 40), using: &random)
+            let totals: [Double?] = (0..<count).map { _ in
+                if Int.random(in: 0..<100, using: &random) < holes { return nil }
+                return Double(base + Int.random(in: -spread...spread, using: &random))
+            }
+            let offset = Int.random(in: -2...8, using: &random) * 900
+            let prices = Prices(
+                slots: slots(
+                    from: midnight24 + offset * (isHourly ? 4 : 1), minutes: isHourly ? 60 : 15, totals))
+            let now = midnight24 + Int.random(in: -1_000...20_000, using: &random)
+            let length = Int.random(in: 1...16, using: &random)
+            let horizon = Int.random(in: 4...12, using: &random)
+            let answer = prices.cheapest(
+                hours: Double(length) / 4, now: at(now), horizonHours: Double(horizon))
+            let expected = tryAll(
+                totals, from: midnight24 + offset * (isHourly ? 4 : 1), step: isHourly ? 3_600 : 900,
+                now: now,
+                length: length, end: now + max(horizon * 3_600, length * 900))
+            guard answer.window.map({ Int($0.start.timeIntervalSince1970) }) == expected?.start,
+                answer.window.map({ abs($0.averageMinor - (expected?.average ?? .infinity)) < 1e-9 }) ?? true
+            else {
+                Issue.record(
+                    "\(totals) at \(now - midnight24), \(length) quarters: \(answer) and not \(String(describing: expected))"
+                )
+                return
+            }
+        }
+    }
+
+    private func tryAll(
+        _ totals: [Double?], from first: Int, step: Int, now: Int, length: Int, end: Int
+    ) -> (start: Int, average: Double)? {
+        func price(_ second: Int) -> Double? {
+            let index = second - first
+            guard index >= 0, index / step < totals.count else { return nil }
+            return totals[index / step]
+        }
+        var best: (start: Int, sum: Double)?
+        var start = (now + 899) / 900 * 900
+        search: while start + length * 900 <= end {
+            var sum = 0.0
+            for quarter in 0..<length {
+                guard let price = price(start + quarter * 900) else {
+                    start += 900
+                    continue search
+                }
+                sum += price
+            }
+            if best.map({ sum < $0.sum }) ?? true { best = (start, sum) }
+            start += 900
+        }
+        return best.map { ($0.start, $0.sum / Double(length)) }
+    }
+}
