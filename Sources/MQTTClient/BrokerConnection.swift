@@ -63,6 +63,7 @@ final class BrokerConnection {
         state.shared.withLock { $0.resolving = true }  // the library looks the name up once more
         let status = handle.connect(bind: bindAddress(families))
         state.shared.withLock { $0.resolving = false }
+        if case .system(let number) = status { return .connectFailed(errno: number) }
         if let end = ending(after: status) { return end }
         if let end = waitForSocket(until: deadline) { return end }
         while true {
@@ -311,7 +312,7 @@ final class BrokerConnection {
         case .lost, .tls: lost()
         case .keepAlive: .keepAlive
         case .nameUnknown: .nameUnknown
-        case .system(let number): session == nil ? .connectFailed(errno: number) : .closed
+        case .system: lost()
         case .other(let words): handshakeFailure() ?? .protocolError(words)
         }
     }
@@ -322,7 +323,7 @@ final class BrokerConnection {
     /// through, so everything before CONNACK counts as the handshake.
     private func handshakeFailure() -> ConnectionEnd? {
         guard session == nil, state.settings.tls != nil else { return nil }
-        return TLSFailure(complaints: handle.complaints).map { .tls($0) }
+        return .tls(TLSFailure(complaints: handle.complaints) ?? .closedEarly)
     }
 
     private static func milliseconds(_ duration: Duration) -> Int32 {
