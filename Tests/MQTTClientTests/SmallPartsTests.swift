@@ -6,28 +6,30 @@ import Testing
 @testable import MQTTClient
 
 @Suite struct PacketSizeTests {
-    @Test(arguments: [
-        (Message("t", "x", qos: .atMostOnce), 6),
-        (Message("t", "x"), 8),
-        (Message("t", Array(repeating: 0, count: 122)), 129),
-        (Message("t", Array(repeating: 0, count: 123)), 131),
-        (Message("t", Array(repeating: 0, count: 16_378)), 3 + 16_383),
-        (Message("t", Array(repeating: 0, count: 16_379)), 4 + 16_384),
-        (Message("ö", [], expirySeconds: 1, responseTopic: "r", correlationData: [1]), 8),
-    ] as [(Message, Int)])
+    @Test(
+        arguments: [
+            (Message("t", "x", qos: .atMostOnce), 6),
+            (Message("t", "x"), 8),
+            (Message("t", Array(repeating: 0, count: 122)), 129),
+            (Message("t", Array(repeating: 0, count: 123)), 131),
+            (Message("t", Array(repeating: 0, count: 16_378)), 3 + 16_383),
+            (Message("t", Array(repeating: 0, count: 16_379)), 4 + 16_384),
+            (Message("ö", [], expirySeconds: 1, responseTopic: "r", correlationData: [1]), 8),
+        ] as [(Message, Int)])
     func in311(_ message: Message, _ size: Int) {
         #expect(PacketSize.publish(message, version: .v311) == size)
     }
 
-    @Test(arguments: [
-        (Message("t", "x", qos: .atMostOnce), 7),
-        (Message("t", "x", expirySeconds: 1), 14),
-        (
-            Message("t", [], expirySeconds: 1, responseTopic: "ab", correlationData: [1, 2, 3]),
-            2 + 3 + 2 + 1 + 5 + 5 + 6
-        ),
-        (Message("t", [], responseTopic: String(repeating: "r", count: 200)), 213),
-    ] as [(Message, Int)])
+    @Test(
+        arguments: [
+            (Message("t", "x", qos: .atMostOnce), 7),
+            (Message("t", "x", expirySeconds: 1), 14),
+            (
+                Message("t", [], expirySeconds: 1, responseTopic: "ab", correlationData: [1, 2, 3]),
+                2 + 3 + 2 + 1 + 5 + 5 + 6
+            ),
+            (Message("t", [], responseTopic: String(repeating: "r", count: 200)), 213),
+        ] as [(Message, Int)])
     func in5(_ message: Message, _ size: Int) { #expect(PacketSize.publish(message, version: .v5) == size) }
 }
 
