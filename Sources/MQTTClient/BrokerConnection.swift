@@ -17,6 +17,7 @@ final class BrokerConnection {
     private var session: BrokerSession?
     private var end: ConnectionEnd?
     private var knowsClaim = false
+    private var saidHello = false
     private var asked:
         [Int32: (question: ClientState.Subscription, places: [Int], at: ContinuousClock.Instant)] =
             [:]
@@ -63,6 +64,7 @@ final class BrokerConnection {
         state.shared.withLock { $0.resolving = true }  // the library looks the name up once more
         let status = handle.connect(bind: bindAddress(families))
         state.shared.withLock { $0.resolving = false }
+        if case .system(let number) = status { return .connectFailed(errno: number) }
         if let end = ending(after: status) { return end }
         if let end = waitForSocket(until: deadline) { return end }
         while true {
@@ -80,7 +82,8 @@ final class BrokerConnection {
     /// One look at the socket.
     private func turn(until deadline: ContinuousClock.Instant) {
         let handshaking = session == nil && state.settings.tls != nil
-        var wait = handshaking ? Self.handshakeMilliseconds : Self.tickMilliseconds
+        var wait = handshaking ? (saidHello ? Self.handshakeMilliseconds : 0) : Self.tickMilliseconds
+        saidHello = true
         if session == nil {
             let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero else {
@@ -98,9 +101,13 @@ final class BrokerConnection {
         _ = poll(&polled, 2, wait)
         if polled[1].revents != 0 { state.wakeup.clear() }
         if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { step { handle.read() } }
-        if handshaking ? handle.wantsToWrite : polled[0].revents & Int16(POLLOUT) != 0 {
-            step { handle.write() }
-        }
+        // During the handshake reading goes first and writing waits for quiet: a TLS 1.3
+        // broker refuses our certificate after we think we are through, and a CONNECT
+        // sent into that would turn its reason into a reset.
+        let mayWrite =
+            handshaking
+            ? polled[0].revents == 0 && handle.wantsToWrite : polled[0].revents & Int16(POLLOUT) != 0
+        if mayWrite { step { handle.write() } }
         step { handle.tick() }
         expireQuestions()
     }
@@ -311,7 +318,7 @@ final class BrokerConnection {
         case .lost, .tls: lost()
         case .keepAlive: .keepAlive
         case .nameUnknown: .nameUnknown
-        case .system(let number): session == nil ? .connectFailed(errno: number) : .closed
+        case .system: lost()
         case .other(let words): handshakeFailure() ?? .protocolError(words)
         }
     }
@@ -322,7 +329,7 @@ final class BrokerConnection {
     /// through, so everything before CONNACK counts as the handshake.
     private func handshakeFailure() -> ConnectionEnd? {
         guard session == nil, state.settings.tls != nil else { return nil }
-        return TLSFailure(complaints: handle.complaints).map { .tls($0) }
+        return .tls(TLSFailure(complaints: handle.complaints) ?? .closedEarly)
     }
 
     private static func milliseconds(_ duration: Duration) -> Int32 {

@@ -56,8 +56,11 @@ struct RedialMachine {
     private var quickCloses = 0
     /// We held the claim before, in this run.
     private var hasClaimed = false
-    /// Who held the claim when this connection began; `nil` when not known.
-    private var claimWasOurs: Bool?
+    /// Connections in a row at whose beginning another instance held the claim;
+    /// `nil` when this one has not read it. One is no proof: a broker that lost
+    /// its newest retained messages may show a claim of yesterday.
+    private var strangeClaims: Int?
+    private var earlierStrangeClaims = 0
     private var takeovers = 0
     private var spoken: (code: BrokerLoss.Code, at: Duration)?
 
@@ -80,7 +83,8 @@ struct RedialMachine {
 
     /// What the claim topic held when this connection began.
     mutating func claimRead(ours: Bool) {
-        claimWasOurs = ours || !hasClaimed
+        strangeClaims = ours || !hasClaimed ? 0 : earlierStrangeClaims + 1
+        earlierStrangeClaims = strangeClaims ?? 0
         hasClaimed = true
     }
 
@@ -89,7 +93,7 @@ struct RedialMachine {
     /// - Returns: Whether to say so. In a quarrel over the client id it was said.
     mutating func accepted(at now: Duration) -> Bool {
         acceptedAt = now
-        claimWasOurs = nil
+        strangeClaims = nil
         awaySince = nil
         failures = 0
         if dialled == .v311, silentCloses >= Self.silentClosesForFallback { fellBackAt = now }
@@ -159,7 +163,7 @@ struct RedialMachine {
             fellBackAt = nil
             silentCloses = 0
             return false
-        case (.closed, .v5), (.protocolError, .v5):
+        case (.closed, .v5), (.tls(.closedEarly), .v5), (.protocolError, .v5):
             silentCloses += 1
             return false
         default:
@@ -177,9 +181,9 @@ struct RedialMachine {
 
     private mutating func isTakeover(_ end: ConnectionEnd, lasted: Duration?) -> Bool {
         if end == .dismissed(reason: Reason.takenOver) { return true }
-        if end == .closed, let claimWasOurs, let lasted {
+        if end == .closed, let strangeClaims, let lasted {
             quickCloses = 0
-            return !claimWasOurs && lasted < Self.peace
+            return strangeClaims > 1 && lasted < Self.peace
         }
         guard end == .closed, let lasted, lasted < Self.quick else {
             quickCloses = 0
