@@ -15,6 +15,8 @@ struct BoxScriptState: Sendable {
     var answerBeats = 0
     /// What goes wrong with answers on these paths.
     var faults: [String: AnswerFault] = [:]
+    /// Every handler answers with this status and an error.
+    var httpStatus: Int?
     /// Every configure call wants a confirmation, whatever the vintage.
     var alwaysStepUp: Bool?
     /// Commands that are accepted and then never settled.
@@ -156,6 +158,18 @@ extension SimulatedBox {
         }
     }
 
+    /// Takes the house battery out, its source with it.
+    public func removeBattery() {
+        board.remove("house-battery")
+        house.now { $0.batterySoc = nil }
+    }
+
+    /// Takes every charger out, their sources with them.
+    public func removeChargers() {
+        for charger in house.now({ $0.chargers }) { board.remove(charger.settings.driver) }
+        house.now { $0.chargers = [] }
+    }
+
     // MARK: The process
 
     /// The process ends and starts again: the room sees the box go and come, all
@@ -211,6 +225,9 @@ extension SimulatedBox {
     public func setAnswerDelay(beats: Int) { script.answerBeats = max(0, beats) }
     /// Lets answers on that path go wrong until told otherwise; `nil` makes them right again.
     public func setFault(_ fault: AnswerFault?, path: String) { script.faults[path] = fault }
+    /// Every handler answers with that HTTP status and an error, 503 as just after a
+    /// start for example; `nil` ends that.
+    public func setHTTPError(status: Int?) { script.httpStatus = status }
     /// Whether configure calls want a confirmation; `nil` does as the vintage does.
     public func setStepUp(_ isWanted: Bool?) { script.alwaysStepUp = isWanted }
     /// Commands get no answer at all, or an acknowledgement and no result.

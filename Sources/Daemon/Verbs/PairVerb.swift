@@ -98,7 +98,7 @@ struct PairVerb {
         let carrier = try assembly.carrier(for: record)
         let session = try assembly.session(for: record, over: carrier)
         let patience = Duration.seconds(options.seconds ?? Self.patience)
-        let language: EnergyModel.Language = settings.language == .sv ? .sv : .en
+        let language: Language = settings.language == .sv ? .sv : .en
         let progress = PairingProgress(language: language, time: around.ambient.time)
         let outcome = await withTaskGroup(of: PairingProgress.Outcome?.self) { group in
             group.addTask {
