@@ -152,7 +152,7 @@ public enum CheapRule: Sendable, Equatable {
     public func isCheap(_ prices: Prices, window: CheapestWindow?, now: Date) -> Bool? {
         guard let slot = prices.slot(at: now) else { return nil }
         switch self {
-        case .level(let limit): return prices.level(of: slot, from: now).map { $0 <= limit }
+        case .level(let limit): return prices.level(of: slot, from: slot.start).map { $0 <= limit }
         case .under(let price): return slot.total < price
         case .window: return window?.contains(now) ?? false
         }

@@ -121,12 +121,13 @@ public struct Prices: Sendable, Equatable {
         }
     }
 
+    /// The level is reckoned from the slot's start, so that it holds as long as the slot.
     public func now(at instant: Date) -> Now {
         guard let slot = slot(at: instant) else {
             return Now(changesAt: slots.first { $0.start > instant }?.start)
         }
         let next = slots.first { $0.start == slot.end }
-        return Now(slot: slot, next: next, changesAt: slot.end, level: level(of: slot, from: instant))
+        return Now(slot: slot, next: next, changesAt: slot.end, level: level(of: slot, from: slot.start))
     }
 
     /// 1 (cheapest) to 8 among the published slots of the 24 hours from `now`

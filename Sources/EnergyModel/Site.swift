@@ -16,10 +16,17 @@ public struct SiteState: Sendable, Equatable {
     /// The loadpoints in the box's order; `nil` until they were read, empty when
     /// the box has none.
     public var cars: [CarState]?
+    /// `nil` while nothing is known about prices, or the box has none.
+    public var prices: PriceBoard?
+    /// `nil` while the box told of no plan.
+    public var plan: PlanBoard?
+    /// `nil` until energy is counted.
+    public var energy: EnergyBoard?
 
     public init(
         link: Link, box: BoxFacts? = nil, sources: [Source] = [], power: Power? = nil,
-        battery: Battery? = nil, control: Control = .unknown, mode: Mode? = nil, cars: [CarState]? = nil
+        battery: Battery? = nil, control: Control = .unknown, mode: Mode? = nil, cars: [CarState]? = nil,
+        prices: PriceBoard? = nil, plan: PlanBoard? = nil, energy: EnergyBoard? = nil
     ) {
         self.link = link
         self.box = box
@@ -29,6 +36,9 @@ public struct SiteState: Sendable, Equatable {
         self.control = control
         self.mode = mode
         self.cars = cars
+        self.prices = prices
+        self.plan = plan
+        self.energy = energy
     }
 }
 
