@@ -58,6 +58,7 @@ extension BoxSession {
                 tracker.restarted()
                 roleAsk.restarted()
                 house.restarted()
+                boards.restarted()
                 keep(plan: nil)
                 note(.boxRestarted)
             case .snapshot(let snap):

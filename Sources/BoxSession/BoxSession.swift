@@ -21,6 +21,8 @@ public actor BoxSession {
         case roles
         /// Our own question about the house.
         case house(AskBook.Kind)
+        /// Our own question about prices or energy.
+        case board(AskBook.Kind)
     }
 
     let carrier: any Carrier
@@ -37,6 +39,7 @@ public actor BoxSession {
     var link: LinkTracker
     var roleAsk = RoleAsk()
     var house: HouseReader
+    var boards: BoardReader
     let memory: (any SessionMemory)?
     let boxName: String
     var count = SessionCounters()
@@ -73,9 +76,14 @@ public actor BoxSession {
         house = HouseReader(
             settings: .init(
                 readInterval: settings.readInterval, zone: settings.zone, wantsPlan: settings.wantsPlan))
+        boards = BoardReader(
+            settings: .init(
+                rules: settings.priceRules, energyStart: settings.energyStart,
+                isWanted: settings.wantsBoards))
         memory = settings.memory
         boxName = BoxNames.siteID(boxKey: settings.boxKey)
         Self.recall(settings.memory, of: boxName, into: &house)
+        Self.recall(settings.memory, of: boxName, into: &boards, log: ambient.log)
     }
 
     /// Converses until the task is cancelled or the carrier ends; call it once.
@@ -141,6 +149,7 @@ public actor BoxSession {
         var site = tracker.site(
             link: link.link, isTableOld: machine.isTableOld(at: now), at: now, wall: wall)
         lookAtHouse(&site, wall: wall)
+        lookAtBoards(&site, wall: wall)
         return site
     }
 
@@ -180,6 +189,7 @@ public actor BoxSession {
             tracker.sessionStarted()
             roleAsk.sessionStarted()
             house.sessionStarted()
+            boards.sessionStarted()
             perform(machine.opened(at: now))
         case .frame(let bytes):
             count.frames &+= 1
@@ -209,6 +219,7 @@ public actor BoxSession {
     func settle() {
         publish()
         askAboutHouse()
+        askForBoards()
         askForRoles()
         armTimer()
     }
@@ -248,6 +259,7 @@ public actor BoxSession {
             driver.nextDeadline, machine.nextDeadline, table.nextDeadline, link.graceUntil,
             roleAsk.nextDeadline, tracker.nextChange(after: now),
             house.nextDeadline(at: now, wall: ambient.time.wall),
+            boards.nextDeadline(at: now, wall: ambient.time.wall),
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else { return }
         // A timer that wakes too early arms itself again; beats only move the deadline on.
@@ -319,6 +331,7 @@ public actor BoxSession {
                 roleAsk.failed(at: now)
             }
         case .house(let kind): finishHouse(kind, outcome)
+        case .board(let kind): finishBoard(kind, outcome)
         case nil: break
         }
     }

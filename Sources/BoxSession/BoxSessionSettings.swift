@@ -29,6 +29,12 @@ public struct BoxSessionSettings: Sendable {
     public var zone = Zone.utc
     /// The plan is read for its own sake too, not only while a car is to be ready.
     public var wantsPlan = false
+    /// Prices and energy are read, and the plan's board is made; a visitor has no use for them.
+    public var wantsBoards = false
+    /// Which cheap stretches to look for, and when it is cheap now.
+    public var priceRules = PriceRules()
+    /// Where energy totals begin when there are none yet.
+    public var energyStart = EnergyStart.zero
     /// What is remembered over a restart; `nil` forgets.
     public var memory: (any SessionMemory)?
 

@@ -8,12 +8,16 @@ struct AskBook: Equatable {
     enum Kind: Int, CaseIterable, Comparable {
         case chargers
         case plan
+        case prices
+        case energy
 
         /// From this age on an answer no longer stands when somebody starts looking.
         var timeToLive: Duration {
             switch self {
             case .chargers: .seconds(60)
             case .plan: .seconds(900)
+            // These stand as long as their name does.
+            case .prices, .energy: .seconds(1_000_000_000)
             }
         }
 

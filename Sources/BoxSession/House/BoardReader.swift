@@ -284,8 +284,8 @@ struct BoardReader {
     /// be what the next run begins with.
     mutating func unsaved() -> [(name: String, value: JSONValue)] {
         var values: [(name: String, value: JSONValue)] = []
-        if arePricesUnsaved || prices.chosen != savedWindows, let json = prices.json {
-            values.append((Self.pricesName, json))
+        if arePricesUnsaved || prices.chosen != savedWindows {
+            values.append((Self.pricesName, prices.json ?? [:]))
         }
         savedWindows = prices.chosen
         arePricesUnsaved = false

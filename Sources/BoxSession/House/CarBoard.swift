@@ -31,7 +31,7 @@ struct CarBoard {
     private var list: LoadpointList?
     private var readAt = Date(timeIntervalSince1970: 0)
     private var isOfThisRun = false
-    private var plan: PlanAnswer?
+    private(set) var plan: PlanAnswer?
     private var trackers: [String: CarLevelTracker] = [:]
 
     private var shown: [CarState]?

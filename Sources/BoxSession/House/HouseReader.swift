@@ -28,6 +28,8 @@ struct HouseReader {
     private(set) var board = CarBoard()
     private var isOpen = false
     private var canAsk = false
+    /// The box can have chargers at all.
+    private var hasChargers = false
     private var isNewSession = true
     private var lastControlRev: UInt64?
     private var wasDrawing: Bool?
@@ -74,11 +76,8 @@ struct HouseReader {
     mutating func observed(_ stream: Stream, at now: Duration, wall: Date) {
         let capabilities = stream.site.box?.capabilities ?? []
         isOpen = stream.isOpen
-        canAsk =
-            isOpen
-            && [.apiPassthrough, .ev].allSatisfy { (needed: Contract.Capability) in
-                capabilities.contains(needed.rawValue)
-            }
+        canAsk = isOpen && capabilities.contains(Contract.Capability.apiPassthrough.rawValue)
+        hasChargers = capabilities.contains(Contract.Capability.ev.rawValue)
         guard isOpen else { return }
         if isNewSession {
             isNewSession = false
@@ -132,7 +131,9 @@ struct HouseReader {
     static func request(_ kind: AskBook.Kind) -> APIRequest {
         switch kind {
         case .chargers: APIRequest(path: "/api/loadpoints", maxBytes: 1 << 20, priority: .chargers)
-        case .plan: APIRequest(path: "/api/mpc/plan", maxBytes: 4 << 20, priority: .plan)
+        // Prices and energy have a reader of their own.
+        case .plan, .prices, .energy:
+            APIRequest(path: "/api/mpc/plan", maxBytes: 4 << 20, priority: .plan)
         }
     }
 
@@ -178,13 +179,15 @@ struct HouseReader {
         case .plan:
             guard let plan = PlanAnswer(document) else { return false }
             board.read(plan)
+        case .prices, .energy: return false
         }
         return true
     }
 
     private func wanted(_ wall: Date) -> Set<AskBook.Kind> {
         let needsPlan = settings.wantsPlan || board.hasGoal(at: wall)
-        return needsPlan && !board.isPlanPending ? [.chargers, .plan] : [.chargers]
+        let chargers: Set<AskBook.Kind> = hasChargers ? [.chargers] : []
+        return needsPlan && !board.isPlanPending ? chargers.union([.plan]) : chargers
     }
 
     /// When something is due by time alone: a question, or another picture.
@@ -216,7 +219,7 @@ struct HouseReader {
     }
 
     /// Zones come from files; one is looked up only when the box names another.
-    private mutating func household(_ name: String?) -> HouseholdZone {
+    mutating func household(_ name: String?) -> HouseholdZone {
         if let zones, zones.name == name { return zones.zone }
         let zone = HouseholdZone(boxZone: name, configured: settings.zone)
         zones = (name, zone)

@@ -41,6 +41,11 @@ struct SiteAssembly: Sendable {
         session.readInterval = settings.car.readInterval
         session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
         session.memory = memory
+        // Without a memory energy cannot be counted, and nobody looks.
+        session.wantsPlan = memory != nil
+        session.wantsBoards = memory != nil
+        session.priceRules = priceRules
+        session.energyStart = settings.energy.start == .backfill ? .backfill : .zero
         return BoxSession(settings: session, carrier: carrier, ambient: ambient)
     }
 
@@ -54,6 +59,16 @@ struct SiteAssembly: Sendable {
             discoveryPrefix: settings.mqtt.discoveryPrefix,
             language: settings.language == .sv ? .sv : .en, rate: rate,
             mirrorsValues: settings.mqtt.values, zone: site.zone, version: Version.text)
+    }
+
+    private var priceRules: PriceRules {
+        let rule: EnergyModel.CheapRule =
+            switch settings.prices.cheapNow {
+            case .level(let level): .level(level)
+            case .under(let price): .under(price)
+            case .window(let hours): .window(hours: Double(hours))
+            }
+        return PriceRules(cheapHours: settings.prices.cheapHours, cheapNow: rule)
     }
 
     func broker(will: Will?, clientID: String? = nil) -> MQTTClient {
