@@ -27,7 +27,7 @@ extension BridgeMachine {
                 return .init(level: level, name: source.name, roles: source.roles)
             },
             presence: announced.presence, modes: ModeLabels(site.mode?.catalogue ?? []).all,
-            boxBuild: site.box?.build)
+            boxBuild: site.box?.build, cheapHours: settings.cheapHours)
     }
 
     /// Publishes what should be announced.

@@ -201,6 +201,7 @@ struct BridgeMachine {
         if isLive, isShapeNew || announced.presence.differs(from: publisher.site) {
             announced.presence.learn(publisher.site)
         }
+        announced.presence.learnBoards(publisher.site)
         if announced.identity == nil { chooseIdentity() }
         if isShapeNew || announced != savedAnnounced {
             arrangeShape()

@@ -27,6 +27,8 @@ public struct BridgeSettings: Sendable, Equatable {
     public var mirrorsValues: Bool
     /// IANA name of the household's zone for a box that does not name one; `nil`: UTC.
     public var zone: String?
+    /// Lengths of the cheapest stretches that are published, in hours.
+    public var cheapHours: [Int]
     /// This program's version.
     public var version: String
     /// Where people find out more; in every discovery document.
@@ -36,7 +38,8 @@ public struct BridgeSettings: Sendable, Equatable {
         siteID: String = "home", siteName: String = "Home", boxID: String? = nil, boxKeyHash: String,
         baseTopic: String = "ftw", discovery: Bool = true, discoveryPrefix: String = "homeassistant",
         language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
-        version: String, supportURL: String = "https://github.com/srcfl/ftw-mqtt"
+        cheapHours: [Int] = [2, 3, 4], version: String,
+        supportURL: String = "https://github.com/srcfl/ftw-mqtt"
     ) {
         self.siteID = siteID
         self.siteName = siteName
@@ -49,6 +52,7 @@ public struct BridgeSettings: Sendable, Equatable {
         self.rate = rate
         self.mirrorsValues = mirrorsValues
         self.zone = zone
+        self.cheapHours = cheapHours
         self.version = version
         self.supportURL = supportURL
     }

@@ -65,7 +65,9 @@ public struct EnergyTracker: Sendable {
         }
         turn(zone: zone, now: now)
         let asks = [total, today].compactMap { $0?.nextAsk(now: now) }
-        guard let from = asks.map(\.lowerBound).min(), let to = asks.map(\.upperBound).max() else { return nil }
+        guard let from = asks.map(\.lowerBound).min(), let to = asks.map(\.upperBound).max() else {
+            return nil
+        }
         return from..<min(to, from.addingTimeInterval(EnergyLedger.longestAsk))
     }
 

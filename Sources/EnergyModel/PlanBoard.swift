@@ -57,7 +57,8 @@ public struct PlanTracker: Sendable {
         _ answer: PlanAnswer?, deadlines: [PlanBoard.Deadline], isOld: Bool, now: Date
     ) -> PlanBoard? {
         let around = Around(isOld: isOld, deadlines: deadlines)
-        if let shownAt, now >= shownAt, nextChange.map({ now < $0 }) ?? (answer == nil), self.answer == answer,
+        if let shownAt, now >= shownAt, nextChange.map({ now < $0 }) ?? (answer == nil),
+            self.answer == answer,
             self.around == around
         {
             return shown
@@ -77,7 +78,9 @@ public struct PlanTracker: Sendable {
         shown = PlanBoard(
             isEnabled: answer.enabled, day: day,
             isStale: isOld || !isUsable || day.isStale || answer.isOutdated == true,
-            deadlines: deadlines.filter { $0.at > now }.sorted { ($0.at, $0.loadpoint) < ($1.at, $1.loadpoint) }
+            deadlines: deadlines.filter { $0.at > now }.sorted {
+                ($0.at, $0.loadpoint) < ($1.at, $1.loadpoint)
+            }
         )
         let actions = answer.plan?.actions ?? []
         var moments = [day.start.addingTimeInterval(Double(PlanDay.stepS))]

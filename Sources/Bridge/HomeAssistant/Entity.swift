@@ -32,6 +32,8 @@ struct Entity: Sendable, Equatable {
     var options: [String] = []
     /// Whether the whole document is shown as attributes.
     var hasAttributes = false
+    /// Whose document is shown as attributes, if it is another one.
+    var attributesPlace: TopicTree.Place?
     var icon: String?
     /// Payloads of a binary sensor, if not `ON` and `OFF`.
     var onOff: (on: String, off: String)?
@@ -41,7 +43,8 @@ struct Entity: Sendable, Equatable {
             && a.template == b.template && a.layers == b.layers && a.isDiagnostic == b.isDiagnostic
             && a.deviceClass == b.deviceClass && a.stateClass == b.stateClass && a.unit == b.unit
             && a.precision == b.precision && a.options == b.options
-            && a.hasAttributes == b.hasAttributes && a.icon == b.icon && a.onOff?.on == b.onOff?.on
+            && a.hasAttributes == b.hasAttributes && a.attributesPlace == b.attributesPlace
+            && a.icon == b.icon && a.onOff?.on == b.onOff?.on
             && a.onOff?.off == b.onOff?.off
     }
 
@@ -64,7 +67,9 @@ struct Entity: Sendable, Equatable {
         if isDiagnostic { members["entity_category"] = "diagnostic" }
         if let precision { members["suggested_display_precision"] = .int(Int64(precision)) }
         if !options.isEmpty { members["options"] = .array(options.map(JSONValue.string)) }
-        if hasAttributes { members["json_attributes_topic"] = .string(tree.topic(place)) }
+        if let attributes = attributesPlace ?? (hasAttributes ? place : nil) {
+            members["json_attributes_topic"] = .string(tree.topic(attributes))
+        }
         if let onOff {
             members["payload_on"] = .string(onOff.on)
             members["payload_off"] = .string(onOff.off)

@@ -14,6 +14,8 @@ struct HomeShape: Sendable, Equatable {
     var presence: Presence
     var modes: [String]
     var boxBuild: String?
+    /// Lengths of the cheapest stretches that are published.
+    var cheapHours: [Int] = []
 }
 
 /// Which things the site has, as far as anybody told us.
@@ -26,6 +28,11 @@ struct Presence: Sendable, Equatable {
     var hasSolar = false
     var hasBattery = false
     var hasCar = false
+    var hasPrices = false
+    var hasPlan = false
+    var hasEnergy = false
+    /// Of the prices; kept, so that a start does not announce them without a unit.
+    var currency: String?
 
     init() {}
 
@@ -34,13 +41,23 @@ struct Presence: Sendable, Equatable {
         hasSolar = known.contains("solar")
         hasBattery = known.contains("battery")
         hasCar = known.contains("car")
+        hasPrices = known.contains("prices")
+        hasPlan = known.contains("plan")
+        hasEnergy = known.contains("energy")
+        currency = known.first { $0.hasPrefix(Self.currencyMark) }.map {
+            String($0.dropFirst(Self.currencyMark.count))
+        }
     }
 
+    private static let currencyMark = "currency:"
+
     var saved: JSONValue {
-        .array(
-            [("solar", hasSolar), ("battery", hasBattery), ("car", hasCar)].filter(\.1).map { name, _ in
-                .string(name)
-            })
+        let things = [
+            ("solar", hasSolar), ("battery", hasBattery), ("car", hasCar), ("prices", hasPrices),
+            ("plan", hasPlan), ("energy", hasEnergy),
+        ]
+        let names = things.filter(\.1).map(\.0) + (currency.map { [Self.currencyMark + $0] } ?? [])
+        return .array(names.map(JSONValue.string))
     }
 
     /// Cheap: whether there may be something to learn.
@@ -61,6 +78,17 @@ struct Presence: Sendable, Equatable {
         hasBattery = next(
             hasBattery, state.battery?.soc != nil || Self.speaks(state.power?.batteryW), .battery)
         hasCar = next(hasCar, Self.speaks(state.power?.carW), .charger)
+    }
+
+    /// Prices, plan and energy are there once they were read; they hold while the
+    /// box is away, and a box that has none for a while keeps its entities.
+    mutating func learnBoards(_ state: SiteState) {
+        if let prices = state.prices {
+            hasPrices = true
+            currency = prices.currency ?? currency
+        }
+        if state.plan != nil { hasPlan = true }
+        if state.energy != nil { hasEnergy = true }
     }
 
     /// A house without panels says 0 W of them too; only power proves a thing.

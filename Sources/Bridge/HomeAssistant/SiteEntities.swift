@@ -9,10 +9,10 @@ struct SiteEntities {
     let shape: HomeShape
     let language: Language
 
-    private func say(_ en: String, _ sv: String) -> String { LocalText(en, sv)[language] }
+    func say(_ en: String, _ sv: String) -> String { LocalText(en, sv)[language] }
 
     /// The site itself.
-    var site: [Entity] { house + steering + diagnostics + sources }
+    var site: [Entity] { house + steering + prices + diagnostics + sources }
 
     /// The home battery, a device of its own; empty if there is none.
     var battery: [Entity] {

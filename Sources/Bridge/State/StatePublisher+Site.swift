@@ -39,6 +39,7 @@ extension StatePublisher {
         takePower(wasLive: wasLive, now: now)
         if site.battery?.soc != old.battery?.soc || isPowerLive != wasLive { takeBattery(wasLive, now: now) }
         if site.control != old.control { takeControl(since: old.control, now: now) }
+        takePrices(since: old, now: now)
         if site.mode?.catalogue != old.mode?.catalogue { structure += 1 }
         if site.mode != old.mode || isPowerLive != wasLive { mark(.init(.mode), at: now.monotonic) }
     }
@@ -79,6 +80,7 @@ extension StatePublisher {
             [.init(.bridgeInfo), .init(.bridgeHealth), .init(.boxLink)]
             + sources.map { .init(.source, $0) }
             + [.init(.power), .init(.battery), .init(.control), .init(.mode)]
+            + pricePlaces
             + sources.map { .init(.sourceAvailability, $0) }
             + [.init(.boxAvailability), .init(.bridgeAvailability)]
         var seen: Set<TopicTree.Place> = []
@@ -211,6 +213,8 @@ extension StatePublisher {
             return .document(
                 documents.source(
                     source, shown: shown[source.id] ?? source.state, isHealthy: isHealthy, at: now.wall))
+        case .priceNow, .priceSeries, .cheapest, .cheapNow, .planNow, .planSeries, .energy:
+            return pricePayload(of: place, now: now) ?? .plain("")
         case .bridgePing, .bridgeRepublish, .bridgeReload, .result: return .plain("")
         }
     }

@@ -38,7 +38,7 @@ public struct TopicTree: Sendable, Equatable {
     /// One topic below the site: a row of the table with its `<id>` filled in.
     public struct Place: Sendable, Hashable {
         public let name: TopicName
-        /// What stands for `<id>`; `nil` in a row without one.
+        /// What stands for the one part in angle brackets; `nil` in a row without one.
         public let level: TopicLevel?
 
         public init(_ name: TopicName, _ level: TopicLevel? = nil) {
@@ -49,7 +49,7 @@ public struct TopicTree: Sendable, Equatable {
         /// The topic below the site.
         public var path: String {
             guard let level else { return name.rawValue }
-            return name.rawValue.split(separator: "/").map { $0 == "<id>" ? level.text : String($0) }
+            return name.rawValue.split(separator: "/").map { $0.hasPrefix("<") ? level.text : String($0) }
                 .joined(separator: "/")
         }
     }
@@ -71,6 +71,13 @@ public enum TopicName: String, Sendable, CaseIterable {
     case battery
     case control
     case mode
+    case priceNow = "price/now"
+    case priceSeries = "price/series"
+    case cheapest = "price/cheap/<n>h"
+    case cheapNow = "price/cheap_now"
+    case planNow = "plan/now"
+    case planSeries = "plan/series"
+    case energy
     case result
 }
 

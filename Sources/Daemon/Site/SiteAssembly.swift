@@ -58,7 +58,8 @@ struct SiteAssembly: Sendable {
             discovery: settings.mqtt.discovery && record != nil,
             discoveryPrefix: settings.mqtt.discoveryPrefix,
             language: settings.language == .sv ? .sv : .en, rate: rate,
-            mirrorsValues: settings.mqtt.values, zone: site.zone, version: Version.text)
+            mirrorsValues: settings.mqtt.values, zone: site.zone,
+            cheapHours: settings.prices.cheapHours, version: Version.text)
     }
 
     private var priceRules: PriceRules {

@@ -62,11 +62,12 @@ struct DemoVerb {
         let outside = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
         let inside = SiteAssembly(settings: settings, site: site, loop: loop, ambient: house.ambient)
         let carrier = try outside.carrier(for: record.over(house.relayURL))
-        let session = try inside.session(for: record, over: carrier)
+        let memory = DemoMemory()
+        let session = try inside.session(for: record, over: carrier, memory: memory)
         let bridgeSettings = inside.bridge(for: record)
         let broker = inside.broker(will: bridgeSettings.will)
         let bridge = BridgeService(
-            settings: bridgeSettings, box: session, broker: broker, memory: DemoMemory(),
+            settings: bridgeSettings, box: session, broker: broker, memory: memory,
             hooks: BridgeHooks(health: { await HealthReading.take(session: session, broker: broker) }),
             ambient: house.ambient)
         let runner = SiteRunner(
