@@ -83,19 +83,19 @@ struct SiteDocuments {
     func whole(_ value: Int?) -> JSONValue { value.map { .int(Int64($0)) } ?? nil }
     func time(_ date: Date?) -> JSONValue { date.map { .string(zone.iso8601($0)) } ?? nil }
 
-    /// Whole watts.
-    private func watts(_ value: Double?) -> JSONValue {
+    /// Whole watts or watt-hours.
+    func watts(_ value: Double?) -> JSONValue {
         guard let value, let watts = Int64(exactly: value.rounded()) else { return nil }
         return .int(watts)
     }
 
     /// Percent with one decimal; a level outside 0 to 1 is no level.
-    private func percent(_ soc: Double?) -> JSONValue {
+    func percent(_ soc: Double?) -> JSONValue {
         guard let soc, (0...1).contains(soc) else { return nil }
         return number((soc * 1_000).rounded() / 10)
     }
 
-    private func number(_ value: Double) -> JSONValue {
+    func number(_ value: Double) -> JSONValue {
         guard value.isFinite else { return nil }
         return Int64(exactly: value).map(JSONValue.int) ?? .double(value)
     }
