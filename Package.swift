@@ -78,7 +78,10 @@ let package = Package(
         tests("BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"]),
         tests("ConfigurationTests", ["Configuration"]),
         tests("PersistenceTests", ["Persistence", "JSONText"]),
-        tests("DaemonTests", ["Daemon", "Ambient", "Configuration", "JSONText", "Persistence"]),
+        tests(
+            "DaemonTests",
+            ["Daemon", "Ambient", "BoxLink", "Configuration", "JSONText", "MQTTTypes", "Persistence"],
+            exclude: ["Site/Pictures"]),
         tests(
             "IntegrationTests",
             [
