@@ -21,6 +21,8 @@ public actor BoxSession {
         case caller(CheckedContinuation<Outcome, Never>)
         /// Our own question for the roles of the sources.
         case roles
+        /// Our own question about the house.
+        case house(AskBook.Kind)
     }
 
     let carrier: any Carrier
@@ -36,6 +38,9 @@ public actor BoxSession {
     var tracker = SiteTracker()
     var link: LinkTracker
     var roleAsk = RoleAsk()
+    var house: HouseReader
+    let memory: (any SessionMemory)?
+    let boxName: String
     var count = SessionCounters()
     var greeting: String?
     var isCodeRefused = false
@@ -69,6 +74,12 @@ public actor BoxSession {
                 ceiling: settings.handshakeRetryLimit, revokedPause: settings.revokedPause))
         machine = SessionMachine(settings: .init(build: settings.build, beat: settings.beat))
         link = LinkTracker(at: ambient.time.wall)
+        house = HouseReader(
+            settings: .init(
+                readInterval: settings.readInterval, zone: settings.zone, wantsPlan: settings.wantsPlan))
+        memory = settings.memory
+        boxName = BoxNames.siteID(boxKey: settings.boxKey)
+        Self.recall(settings.memory, of: boxName, into: &house)
     }
 
     /// Converses until the task is cancelled or the carrier ends; call it once.
@@ -130,8 +141,11 @@ public actor BoxSession {
 
     /// The site as it may be shown at this moment.
     func siteNow() -> SiteState {
-        tracker.site(
-            link: link.link, isTableOld: machine.isTableOld(at: now), at: now, wall: ambient.time.wall)
+        let wall = ambient.time.wall
+        var site = tracker.site(
+            link: link.link, isTableOld: machine.isTableOld(at: now), at: now, wall: wall)
+        lookAtHouse(&site, wall: wall)
+        return site
     }
 
     // MARK: The loop
@@ -169,6 +183,7 @@ public actor BoxSession {
             greeting = nil
             tracker.sessionStarted()
             roleAsk.sessionStarted()
+            house.sessionStarted()
             perform(machine.opened(at: now))
         case .frame(let bytes):
             count.frames &+= 1
@@ -196,9 +211,10 @@ public actor BoxSession {
     }
 
     /// After every event: ask what is due, tell what changed, sleep until the next deadline.
-    private func settle() {
-        askForRoles()
+    func settle() {
         publish()
+        askAboutHouse()
+        askForRoles()
         armTimer()
     }
 
@@ -238,6 +254,7 @@ public actor BoxSession {
         let deadlines = [
             driver.nextDeadline, machine.nextDeadline, table.nextDeadline, link.graceUntil,
             canAskForRoles ? roleAsk.nextDeadline : nil, tracker.nextChange(after: now),
+            house.nextDeadline(at: now, wall: ambient.time.wall),
         ]
         guard let first = deadlines.compactMap({ $0 }).min() else { return }
         // What is due already waits a moment too: no mistake of a machine may become a busy loop.
@@ -256,6 +273,7 @@ public actor BoxSession {
     private func end() {
         timer?.cancel()
         timer = nil
+        rememberHouse(isLast: true)
         machine.closed()
         perform(table.closed())
         noise.wipe()
@@ -283,7 +301,7 @@ public actor BoxSession {
         return try outcome.get()
     }
 
-    private func submit(_ question: RequestTable.Question, _ waiter: Waiter) {
+    func submit(_ question: RequestTable.Question, _ waiter: Waiter) {
         lastTicket &+= 1
         register(waiter, lastTicket, question)
     }
@@ -309,6 +327,7 @@ public actor BoxSession {
             } else {
                 roleAsk.failed(at: now)
             }
+        case .house(let kind): finishHouse(kind, outcome)
         case nil: break
         }
     }
