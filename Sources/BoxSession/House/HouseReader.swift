@@ -194,7 +194,8 @@ struct HouseReader {
             next = sooner(next, now + .seconds(Double(quarter + 1) * 900 - wall.timeIntervalSince1970))
         }
         if let change = board.nextChange {
-            next = sooner(next, now + .seconds(max(0, change.timeIntervalSince(wall))))
+            // A deadline may lie in any century; a day ahead is far enough to look again.
+            next = sooner(next, now + .seconds(min(86_400, max(0, change.timeIntervalSince(wall)))))
         }
         return next
     }
