@@ -24,7 +24,7 @@ struct SiteDocuments {
     }
 
     func control(_ control: Control, sources: [Source], lastWordAt: Date?) -> Document {
-        let names = Dictionary(sources.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+        let names = Dictionary(sources.map { ($0.id, $0.shownName) }, uniquingKeysWith: { first, _ in first })
         let inControl: JSONValue =
             switch control.answer {
             case .yes, .partly: true
@@ -35,7 +35,9 @@ struct SiteDocuments {
             "in_control": inControl, "answer": .string(control.answer.rawValue),
             "blocked_by": .array(control.blockedBy.map(JSONValue.string)),
             "quiet": .array(control.quiet.map(JSONValue.string)), "since": time(control.since),
-            "sentence": .string(sentences.control(control, names: names, lastWordAt: lastWordAt)),
+            // 255 characters are the most that Home Assistant takes as a state.
+            "sentence": .string(
+                String(sentences.control(control, names: names, lastWordAt: lastWordAt).prefix(255))),
         ]
     }
 
@@ -91,6 +93,11 @@ struct SiteDocuments {
         guard value.isFinite else { return nil }
         return Int64(exactly: value).map(JSONValue.int) ?? .double(value)
     }
+}
+
+extension Source {
+    /// What people see: the name as typed, or the id when nobody typed one.
+    var shownName: String { name.allSatisfy(\.isWhitespace) ? (id.isEmpty ? "?" : id) : name }
 }
 
 /// The names under which people see the modes: the box's labels, told apart by

@@ -97,7 +97,7 @@ struct SiteSentences {
 
     /// `meter, battery and solar`, by the names people gave them.
     private func list(_ ids: [String], _ names: [String: String]) -> String {
-        let shown = ids.map { names[$0] ?? $0 }
+        let shown = ids.map { String((names[$0] ?? $0).prefix(60)) }
         guard let last = shown.last else {
             return LocalText("something", "något")[language]
         }
