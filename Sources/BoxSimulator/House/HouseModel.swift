@@ -71,7 +71,9 @@ struct HouseModel: Sendable {
             let next = min(instant, Date(timeIntervalSince1970: mark))
             settle(seconds: next.timeIntervalSince(at))
             at = next
-            if let plan, at.timeIntervalSince(plan.generatedAt) >= max(900, step * 12), !isPlanWithheld, !isReplanning {
+            if let plan, at.timeIntervalSince(plan.generatedAt) >= max(900, step * 12), !isPlanWithheld,
+                !isReplanning
+            {
                 replan("scheduled")
             }
         }
