@@ -79,7 +79,10 @@ let package = Package(
             "BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"], exclude: ["Expected"]),
         tests("ConfigurationTests", ["Configuration"]),
         tests("PersistenceTests", ["Persistence", "JSONText"]),
-        tests("DaemonTests", ["Daemon", "Ambient", "Configuration", "JSONText", "Persistence"]),
+        tests(
+            "DaemonTests",
+            ["Daemon", "Ambient", "BoxLink", "Configuration", "JSONText", "MQTTTypes", "Persistence"],
+            exclude: ["Site/Pictures"]),
         tests(
             "IntegrationTests",
             [

@@ -67,6 +67,9 @@ struct BridgeMachine {
     var healthAt: Duration?
     var pictureAt: Duration?
     var resumeAt: Duration?
+    /// Options of the mode that are gone but may still be shown, and until when.
+    var lingering: [String] = []
+    var settleAt: Duration?
 
     init(
         settings: BridgeSettings, run: BridgeRun, memory: (String) -> JSONValue?, canReload: Bool = false,
@@ -95,7 +98,9 @@ struct BridgeMachine {
     /// When `timerFired` is wanted; `nil`: not before the next event.
     var nextDeadline: Duration? {
         var next = [pictureAt, resumeAt]
-        if phase == .up { next += [republishAt, healthAt, writeBacks.values.min(), publisher.nextDeadline] }
+        if phase == .up {
+            next += [republishAt, healthAt, settleAt, writeBacks.values.min(), publisher.nextDeadline]
+        }
         return phase == .stopped ? nil : next.compactMap { $0 }.min()
     }
 
@@ -145,6 +150,7 @@ struct BridgeMachine {
         healthAt = nil
         republishAt = nil
         resumeAt = nil
+        settleAt = nil
         writeBacks = [:]
         if loss.code != .stopped { fault(loss.code.rawValue, loss.sentence, now: now) }
     }
@@ -210,7 +216,6 @@ struct BridgeMachine {
         if announced.identity == nil { chooseIdentity() }
         if state.link.isUp, let cars = state.cars { announced.take(cars) }
         if isShapeNew || announced != savedAnnounced {
-            arrangeShape()
             if phase == .up {
                 announce(all: false, now: now)
                 keepTopics(now: now)
@@ -238,6 +243,7 @@ struct BridgeMachine {
             announce(all: true, now: now)
             for message in publisher.everything(now: now) { publish(message, now: now) }
         }
+        if isDue(settleAt) { settleOptions(now: now) }
         if isDue(healthAt) {
             healthAt = now.monotonic + .seconds(60)
             actions.append(.askHealth)

@@ -183,7 +183,7 @@ struct CarEntities {
                 "goal_text", .sensor, say("Goal in words", "Målet i ord"), topic, Self.value("goal"), .bridge,
                 icon: "mdi:text"),
             entity(
-                "ready_text", .sensor, say("Ready in time in words", "Klar i tid i ord"), topic,
+                "ready_text", .sensor, say("Ready in words", "Klar i ord"), topic,
                 Self.value("readiness"), .bridge, icon: "mdi:text"),
             entity(
                 "charging_text", .sensor, say("Charging in words", "Laddningen i ord"), topic,
