@@ -7,7 +7,7 @@ extension TopicTree {
     public static let version = 1
 
     /// Every topic below a site, once.
-    public static let table: [TopicSpec] = bridgeTable + boxTable + houseTable + priceTable
+    public static let table: [TopicSpec] = bridgeTable + boxTable + houseTable + carTable + priceTable
 
     static let onChange = LocalText("on change", "vid ändring")
 
