@@ -7,6 +7,47 @@ import Testing
 @testable import Bridge
 
 @Suite struct PublisherTests {
+    /// What is said of prices, plan and energy while nothing is known.
+    private var unknownPrices: [Message] {
+        func message(_ path: String, _ text: String, _ qos: QoS = .atLeastOnce) -> Message {
+            Message("ftw/home/\(path)", text, qos: qos, retained: true)
+        }
+        let cheapest = [2, 3, 4].map { hours in
+            message(
+                "price/cheap/\(hours)h",
+                #"{"average":null,"end":null,"hours":\#(hours),"known_hours":null,"prices_until":null,"#
+                    + #""running":null,"sentence":"No prices are known.","start":null,"unit":null}"#)
+        }
+        return [
+            message(
+                "price/now",
+                #"{"area":null,"currency":null,"end":null,"level":null,"next":null,"next_end":null,"#
+                    + #""spot":null,"start":null,"total":null,"unit":null}"#),
+            message(
+                "price/series",
+                #"{"area":null,"currency":null,"holes":[],"spot":[],"stale":null,"start":null,"#
+                    + #""step_s":null,"tomorrow_known":null,"total":[],"unit":null,"until":null}"#,
+                .atMostOnce),
+        ] + cheapest + [
+            message("price/cheap_now", "null"),
+            message(
+                "plan/now",
+                #"{"action":null,"enabled":null,"planned_at":null,"power":null,"reason":null,"#
+                    + #""sentence":null,"stale":null,"until":null}"#),
+            message(
+                "plan/series",
+                #"{"action":[],"battery":[],"car":[],"deadlines":[],"grid":[],"level":[],"#
+                    + #""planned_at":null,"solar":[],"stale":null,"start":null,"step_s":null}"#, .atMostOnce),
+            message(
+                "energy",
+                #"{"battery_in":null,"battery_out":null,"car":null,"car_out":null,"counted_until":null,"#
+                    + #""day":null,"export":null,"house":null,"import":null,"since":null,"solar":null,"#
+                    + #""today_battery_in":null,"today_battery_out":null,"today_car":null,"#
+                    + #""today_car_out":null,"today_export":null,"today_house":null,"today_import":null,"#
+                    + #""today_solar":null}"#),
+        ]
+    }
+
     @Test func statesAreWholeMessages() {
         var bench = Bench()
         bench.see(house())
@@ -27,44 +68,48 @@ import Testing
         let modes =
             #"[{"key":"idle","label":"Idle","tier":"advanced"},{"key":"planner_self","label":"Self use","#
             + #""tier":"primary"},{"key":"planner_arbitrage","label":"Arbitrage","tier":"primary"}]"#
-        let expected = [
-            message(
-                "bridge/info",
-                #"{"box_build":"2.2.1","box_id":"0123456789abcdef","capabilities":["api.passthrough"],"#
-                    + #""instance":"\#(run)","language":"en","mqtt_version":"5.0","role":"owner","site":"home","#
-                    + #""site_name":"Home","started":"2026-11-30T10:00:00+01:00","topics_version":1,"#
-                    + #""version":"0.1.0","zone":"Europe/Stockholm"}"#),
-            message(
-                "bridge/health",
-                #"{"at":"2026-11-30T10:00:00+01:00","box_reconnects":null,"broker_reconnects":null,"#
-                    + #""commands":{},"dropped":null,"frames":null,"frames_rejected":null,"last_error":null,"#
-                    + #""memory_bytes":null,"oversize":null,"publishes":null,"queue_high_water":null,"#
-                    + #""refused_filters":[],"requests":{},"since":"2026-11-30T10:00:00+01:00"}"#,
-                .atMostOnce),
-            message(
-                "box/link",
-                #"{"boot_percent":null,"reason":null,"sentence":"Connected to the box.","#
-                    + #""since":"2026-11-30T10:00:00+01:00","state":"live"}"#),
-            source("meter", "House meter", "meter"), source("pv", "Roof", "solar"),
-            source("store", "Cellar battery", "battery"), source("charger", "Garage", "charger"),
-            message(
-                "power",
-                #"{"at":"2026-11-30T10:00:00+01:00","battery":800,"car":2300,"grid":1200,"house":700,"#
-                    + #""live":true,"solar":-3000}"#,
-                .atMostOnce, expiry: 90),
-            message(
-                "battery", #"{"at":"2026-11-30T10:00:00+01:00","level":62.5,"live":true}"#, .atMostOnce,
-                expiry: 3_600),
-            message(
-                "control",
-                #"{"answer":"yes","blocked_by":[],"in_control":true,"quiet":[],"#
-                    + #""sentence":"FTW is running the house.","since":"2026-11-30T10:00:00+01:00"}"#),
-            message("mode", #"{"catalogue":\#(modes),"key":"planner_self","label":"Self use","live":true}"#),
-            message("source/meter/availability", "online"), message("source/pv/availability", "online"),
-            message("source/store/availability", "online"), message("source/charger/availability", "online"),
-            message("box/availability", "online"),
-            message("bridge/availability", "online", expiry: 180),
-        ]
+        let expected =
+            [
+                message(
+                    "bridge/info",
+                    #"{"box_build":"2.2.1","box_id":"0123456789abcdef","capabilities":["api.passthrough"],"#
+                        + #""instance":"\#(run)","language":"en","mqtt_version":"5.0","role":"owner","site":"home","#
+                        + #""site_name":"Home","started":"2026-11-30T10:00:00+01:00","topics_version":1,"#
+                        + #""version":"0.1.0","zone":"Europe/Stockholm"}"#),
+                message(
+                    "bridge/health",
+                    #"{"at":"2026-11-30T10:00:00+01:00","box_reconnects":null,"broker_reconnects":null,"#
+                        + #""commands":{},"dropped":null,"frames":null,"frames_rejected":null,"last_error":null,"#
+                        + #""memory_bytes":null,"oversize":null,"publishes":null,"queue_high_water":null,"#
+                        + #""refused_filters":[],"requests":{},"since":"2026-11-30T10:00:00+01:00"}"#,
+                    .atMostOnce),
+                message(
+                    "box/link",
+                    #"{"boot_percent":null,"reason":null,"sentence":"Connected to the box.","#
+                        + #""since":"2026-11-30T10:00:00+01:00","state":"live"}"#),
+                source("meter", "House meter", "meter"), source("pv", "Roof", "solar"),
+                source("store", "Cellar battery", "battery"), source("charger", "Garage", "charger"),
+                message(
+                    "power",
+                    #"{"at":"2026-11-30T10:00:00+01:00","battery":800,"car":2300,"grid":1200,"house":700,"#
+                        + #""live":true,"solar":-3000}"#,
+                    .atMostOnce, expiry: 90),
+                message(
+                    "battery", #"{"at":"2026-11-30T10:00:00+01:00","level":62.5,"live":true}"#, .atMostOnce,
+                    expiry: 3_600),
+                message(
+                    "control",
+                    #"{"answer":"yes","blocked_by":[],"in_control":true,"quiet":[],"#
+                        + #""sentence":"FTW is running the house.","since":"2026-11-30T10:00:00+01:00"}"#),
+                message(
+                    "mode", #"{"catalogue":\#(modes),"key":"planner_self","label":"Self use","live":true}"#),
+            ] + unknownPrices + [
+                message("source/meter/availability", "online"), message("source/pv/availability", "online"),
+                message("source/store/availability", "online"),
+                message("source/charger/availability", "online"),
+                message("box/availability", "online"),
+                message("bridge/availability", "online", expiry: 180),
+            ]
         for (got, want) in zip(sent, expected) {
             #expect(got == want, "\(got.text ?? "") is not \(want.text ?? "")")
         }

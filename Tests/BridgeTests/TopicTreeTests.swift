@@ -52,7 +52,7 @@ import Testing
         var sent = bench.connect()
         sent += bench.feed(.message(Message("ftw/home/bridge/request/ping", "")))
         for row in TopicTree.table where !row.members.isEmpty && !row.name.rawValue.hasPrefix("car/") {
-            let path = row.name == .source ? "source/pv" : row.name.rawValue
+            let path = row.name == .source ? "source/pv" : row.name.rawValue.replacing("<n>", with: "2")
             if row.name == .source, !isKnown { continue }
             let documents = sent.documents(path)
             #expect(!documents.isEmpty, "\(path)")

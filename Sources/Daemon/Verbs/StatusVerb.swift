@@ -28,7 +28,8 @@ struct StatusVerb {
             return .unreachable
         }
         let terminal = Terminal.of(STDOUT_FILENO, environment: environment, plain: options.common.plain)
-        let report = StatusReport(name: site.name, id: site.id, base: base, topics: answer)
+        let report = StatusReport(
+            name: site.name, id: site.id, base: base, topics: answer, now: around.ambient.time.wall)
         guard !report.isEmpty else {
             around.complain("nothing is published under \(base); is the bridge running?")
             return .failed
@@ -45,7 +46,10 @@ struct StatusReport {
     private let topics: [String: JSONValue]
     private let plain: [String: String]
 
-    init(name: String, id: String, base: String, topics: [String: Message]) {
+    private let now: Date
+
+    init(name: String, id: String, base: String, topics: [String: Message], now: Date) {
+        self.now = now
         self.name = name
         self.id = id
         var documents: [String: JSONValue] = [:]
@@ -91,6 +95,7 @@ struct StatusReport {
                     + (topics["battery"]?["live"]?.boolValue == true
                         ? "" : Self.dated(topics["battery"]?["at"])))
         }
+        if let day = DayPicture(topics: topics, now: now) { lines += day.lines(terminal) }
         let sources = topics.keys.filter { $0.hasPrefix("source/") && !$0.hasSuffix("/availability") }
             .sorted()
         for key in sources {
