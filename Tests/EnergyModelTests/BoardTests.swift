@@ -3,6 +3,14 @@ import FoundationEssentials
 import JSONText
 import Testing
 
+private struct Missing: Error {}
+
+/// What must be there; for calls that change what they are called on.
+private func unwrap<Value>(_ value: Value?) throws -> Value {
+    guard let value else { throw Missing() }
+    return value
+}
+
 @Suite struct PriceBoardTests {
     /// Slots of `seconds` from `start` on.
     private func prices(_ start: Date, _ totals: [Double], seconds: Double = 900) -> Prices {
@@ -31,9 +39,8 @@ import Testing
         )
         var last: Bool?
         for second in stride(from: 0, to: 86_400, by: 60) {
-            let board = tracker.board(
-                zone: zone, isOld: false, now: midnight.addingTimeInterval(Double(second) + 0.5))
-            let isCheap = try #require(board?.isCheapNow)
+            let now = midnight.addingTimeInterval(Double(second) + 0.5)
+            let isCheap = try unwrap(tracker.board(zone: zone, isOld: false, now: now)?.isCheapNow)
             if let last, last != isCheap { #expect(second % 900 == 0, "\(second)") }
             last = isCheap
         }
@@ -63,7 +70,7 @@ import Testing
         var tracker = tracker(prices(bounds.lowerBound, (0..<quarters).map(Double.init)))
         for index in 0..<quarters {
             let now = bounds.lowerBound.addingTimeInterval(Double(index) * 900)
-            let board = try #require(tracker.board(zone: zone, isOld: false, now: now))
+            let board = try unwrap(tracker.board(zone: zone, isOld: false, now: now))
             #expect(board.slot?.totalMinor == Double(index))
             #expect(board.grid.start == bounds.lowerBound && board.grid.totals.count == quarters)
             #expect(board.holes.isEmpty && !board.isStale && !board.isTomorrowKnown)
@@ -89,14 +96,14 @@ import Testing
         let today = (0..<96).map { 50 + Double($0 % 7) }
         var tracker = tracker(prices(midnight, today))
         let now = midnight.addingTimeInterval(11 * 3_600)
-        let before = try #require(tracker.board(zone: zone, isOld: false, now: now))
+        let before = try unwrap(tracker.board(zone: zone, isOld: false, now: now))
         let window = try #require(before.cheapest.first { $0.hours == 3 })
         #expect(
             window.window.map { $0.start >= now && $0.end <= midnight.addingTimeInterval(86_400) } == true)
         #expect(window.pricesUntil == midnight.addingTimeInterval(86_400))
         #expect(!before.isTomorrowKnown && !before.isStale && before.holes.isEmpty)
         tracker.read(prices(midnight, today + Array(repeating: -20, count: 96)))
-        let after = try #require(tracker.board(zone: zone, isOld: false, now: now))
+        let after = try unwrap(tracker.board(zone: zone, isOld: false, now: now))
         #expect(after.isTomorrowKnown)
         #expect(after.cheapest.first { $0.hours == 3 }?.window?.averageMinor == -20)
     }
@@ -105,7 +112,7 @@ import Testing
         let zone = try stockholm()
         let midnight = zone.start(of: LocalDay(year: 2026, month: 11, day: 30))
         var tracker = tracker(prices(midnight, Array(repeating: -5, count: 96)))
-        let board = try #require(tracker.board(zone: zone, isOld: false, now: midnight))
+        let board = try unwrap(tracker.board(zone: zone, isOld: false, now: midnight))
         #expect(board.slot?.total == -0.05 && board.level == 4)
         #expect(board.cheapest.map { $0.window?.start } == [midnight, midnight, midnight])
         #expect(board.cheapest.allSatisfy { $0.window?.average == -0.05 && $0.isRunning })
@@ -115,11 +122,11 @@ import Testing
         let zone = try stockholm()
         let midnight = zone.start(of: LocalDay(year: 2026, month: 11, day: 30))
         var one = tracker(prices(midnight, [7]))
-        let board = try #require(one.board(zone: zone, isOld: false, now: midnight))
+        let board = try unwrap(one.board(zone: zone, isOld: false, now: midnight))
         #expect(board.cheapest.allSatisfy { $0.window == nil && $0.knownHours == 0.25 })
         #expect(board.isStale && board.isCheapNow == false)
         var none = tracker(prices(midnight, []))
-        let empty = try #require(none.board(zone: zone, isOld: false, now: midnight))
+        let empty = try unwrap(none.board(zone: zone, isOld: false, now: midnight))
         #expect(empty.slot == nil && empty.level == nil && empty.isCheapNow == nil && empty.isStale)
         #expect(empty.cheapest.allSatisfy { $0.window == nil && $0.knownHours == 0 })
     }
@@ -128,7 +135,7 @@ import Testing
         let zone = try stockholm()
         let midnight = zone.start(of: LocalDay(year: 2026, month: 11, day: 30))
         var tracker = tracker(prices(midnight, Array(repeating: 80, count: 96)))
-        let board = try #require(
+        let board = try unwrap(
             tracker.board(zone: zone, isOld: false, now: midnight.addingTimeInterval(86_400)))
         #expect(board.slot == nil && board.next == nil && board.isCheapNow == nil && board.isStale)
     }
@@ -141,7 +148,7 @@ import Testing
         let started = first.board(zone: zone, isOld: false, now: midnight)?.cheapest.last?.window
         #expect(started?.start == midnight)
         var second = PriceTracker(rules: PriceRules(cheapNow: .window(hours: 4)))
-        second.remember(try JSONValue(parsing: try #require(first.json).bytes))
+        second.remember(try JSONValue(parsing: unwrap(first.json).bytes))
         let later = second.board(zone: zone, isOld: false, now: midnight.addingTimeInterval(7_200))
         #expect(later?.cheapest.last?.window == started && later?.isCheapNow == true)
         #expect(second.prices == first.prices)
@@ -162,7 +169,7 @@ import Testing
 
     @Test func aPlanAgesAndEnds() throws {
         let made = at(1_796_029_200)
-        let answer = try #require(answer(made))
+        let answer = try unwrap(self.answer(made))
         var tracker = PlanTracker()
         func board(_ minutes: Double, isOld: Bool = false) -> PlanBoard? {
             tracker.board(answer, deadlines: [], isOld: isOld, now: made.addingTimeInterval(minutes * 60))
@@ -179,7 +186,8 @@ import Testing
 
     @Test func withoutAPlanThereIsNoBoard() {
         var tracker = PlanTracker()
-        #expect(tracker.board(nil, deadlines: [], isOld: false, now: at(1_796_029_200)) == nil)
+        let board = tracker.board(nil, deadlines: [], isOld: false, now: at(1_796_029_200))
+        #expect(board == nil)
         #expect(tracker.nextChange == nil)
     }
 }
@@ -207,7 +215,9 @@ import Testing
             return EnergyHistory(since: ask.lowerBound, until: ask.upperBound, buckets: buckets)
         }
         func sum(_ range: Range<Date>) -> Double {
-            answer(range, now: .distantFuture).buckets.reduce(0) { $0 + $1.energyWh }
+            // One that reaches past the end is not counted yet.
+            answer(range, now: .distantFuture).buckets.filter { $0.end <= range.upperBound }
+                .reduce(0) { $0 + $1.energyWh }
         }
     }
 
@@ -226,7 +236,10 @@ import Testing
             switch Int.random(in: 0..<10, using: &dice) {
             case 0:  // The bridge restarts, with what it kept.
                 tracker = EnergyTracker(start: .zero)
-                if let disk { #expect(tracker.remember(disk)) }
+                if let disk {
+                    let isUsable = tracker.remember(disk)
+                    #expect(isUsable)
+                }
             case 1: now = now.addingTimeInterval(.random(in: 0...200_000, using: &dice))  // The box is away.
             case 2: box.missing.insert(Int(now.timeIntervalSince(box.origin) / 300))  // It restarts: a gap.
             default:
@@ -234,7 +247,7 @@ import Testing
                 // A question that is lost on the way changes nothing.
                 guard Int.random(in: 0..<5, using: &dice) > 0 else { continue }
                 tracker.add(box.answer(ask, now: now), zone: zone, now: now)
-                disk = try JSONValue(parsing: try #require(tracker.json).bytes)
+                disk = try JSONValue(parsing: unwrap(tracker.json).bytes)
             }
             let board = tracker.board(zone: zone, now: now)
             guard let total = board?.totalsKWh[.gridImport] else { continue }
@@ -243,7 +256,7 @@ import Testing
         }
         now = now.addingTimeInterval(4_000)
         repeat {
-            let ask = try #require(tracker.nextAsk(zone: zone, now: now))
+            let ask = try unwrap(tracker.nextAsk(zone: zone, now: now))
             tracker.add(box.answer(ask, now: now), zone: zone, now: now)
         } while tracker.isBehind(now: now)
         let total = try #require(tracker.total)
@@ -251,7 +264,7 @@ import Testing
         #expect(abs((total.totalsWh[.gridImport] ?? -1) - wanted) < 0.001)
         let midnight = zone.start(of: zone.day(of: now))
         let today = tracker.board(zone: zone, now: now)?.todayKWh[.gridImport] ?? 0
-        #expect(abs(today * 1_000 - box.sum(midnight..<max(midnight, total.answeredUntil))) < 10)
+        #expect(abs(today * 1_000 - box.sum(midnight..<max(midnight, total.answeredUntil))) <= 10)
     }
 
     @Test func roundingTakesNothingBack() throws {
@@ -270,7 +283,8 @@ import Testing
             shown.append(tracker.board(zone: zone, now: start)?.totalsKWh[.house] ?? -1)
         }
         #expect(shown == [5.24, 5.24, 5.24])
-        #expect(tracker.board(zone: zone, now: start)?.totalsKWh[.car] == nil)
+        let car = tracker.board(zone: zone, now: start)?.totalsKWh[.car]
+        #expect(car == nil)
     }
 
     @Test func anEarlierHistoryIsShownOnlyWhenItIsRead() throws {
@@ -280,22 +294,22 @@ import Testing
         var tracker = EnergyTracker(start: .backfill)
         var asks = 0
         repeat {
-            let ask = try #require(tracker.nextAsk(zone: zone, now: now))
+            let ask = try unwrap(tracker.nextAsk(zone: zone, now: now))
             #expect(ask.upperBound.timeIntervalSince(ask.lowerBound) <= 2_000 * 300)
             tracker.add(box.answer(ask, now: now), zone: zone, now: now)
             asks += 1
-            if tracker.isBehind(now: now) {
-                #expect(tracker.board(zone: zone, now: now)?.totalsKWh.isEmpty == true)
-            }
+            let board = tracker.board(zone: zone, now: now)
+            if tracker.isBehind(now: now) { #expect(board?.totalsKWh.isEmpty == true) }
         } while tracker.isBehind(now: now) && asks < 200
-        let total = try #require(tracker.board(zone: zone, now: now)?.totalsKWh[.gridImport])
+        let total = try unwrap(tracker.board(zone: zone, now: now)?.totalsKWh[.gridImport])
         let until = try #require(tracker.total?.answeredUntil)
         #expect(abs(total * 1_000 - box.sum(box.origin..<until)) < 10)
     }
 
     @Test func aDamagedMemoryIsNotCountedOn() {
         var tracker = EnergyTracker(start: .zero)
-        #expect(!tracker.remember(["ledger": ["since_ms": 1]]))
+        let isUsable = tracker.remember(["ledger": ["since_ms": 1]])
+        #expect(!isUsable)
         #expect(tracker.json == nil)
     }
 }
