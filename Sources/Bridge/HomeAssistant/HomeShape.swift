@@ -45,7 +45,7 @@ struct Presence: Sendable, Equatable {
 
     /// Cheap: whether there may be something to learn.
     func differs(from state: SiteState) -> Bool {
-        (state.power?.solarW != nil) != hasSolar || (state.power?.carW != nil) != hasCar
+        Self.speaks(state.power?.solarW) != hasSolar || Self.speaks(state.power?.carW) != hasCar
             || (state.battery?.soc != nil) != hasBattery
     }
 
@@ -53,12 +53,16 @@ struct Presence: Sendable, Equatable {
     mutating func learn(_ state: SiteState) {
         let roles = state.sources.reduce(into: Set<Source.Role>()) { $0.formUnion($1.roles) }
         let areRolesKnown = !roles.subtracting([.meter]).isEmpty
-        func next(_ isThere: Bool, _ value: Double?, _ role: Source.Role) -> Bool {
-            if value != nil || roles.contains(role) { return true }
-            return areRolesKnown ? false : isThere
+        func next(_ isThere: Bool, _ isSeen: Bool, _ role: Source.Role) -> Bool {
+            if areRolesKnown { return isSeen || roles.contains(role) }
+            return isSeen || isThere
         }
-        hasSolar = next(hasSolar, state.power?.solarW, .solar)
-        hasBattery = next(hasBattery, state.battery?.soc ?? state.power?.batteryW, .battery)
-        hasCar = next(hasCar, state.power?.carW, .charger)
+        hasSolar = next(hasSolar, Self.speaks(state.power?.solarW), .solar)
+        hasBattery = next(
+            hasBattery, state.battery?.soc != nil || Self.speaks(state.power?.batteryW), .battery)
+        hasCar = next(hasCar, Self.speaks(state.power?.carW), .charger)
     }
+
+    /// A house without panels says 0 W of them too; only power proves a thing.
+    private static func speaks(_ watts: Double?) -> Bool { (watts ?? 0) != 0 }
 }

@@ -41,7 +41,8 @@ extension TopicTree {
         state(
             .bridgeAvailability, presence,
             LocalText(
-                "Whether this bridge works. Birth and will.", "Om bryggan fungerar. Födelse- och testamente."),
+                "Whether this bridge works. Birth and will.",
+                "Om bryggan fungerar. Födelsemeddelande och testamente."),
             expiry: 180,
             occasion: LocalText("at once, renewed each 60 s", "genast, förnyas var 60:e s")),
         state(

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import JSONText
+import MQTTTypes
+import Testing
+
+@testable import Bridge
+
+@Suite struct TopicTreeTests {
+    let tree = TopicTree(base: "ftw", site: "home")
+
+    @Test func everyNameHasExactlyOneRow() {
+        #expect(TopicTree.table.map(\.name.rawValue).sorted() == TopicName.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test func topicsAreTheirPatternBelowTheSite() {
+        #expect(tree.topic(.power) == "ftw/home/power")
+        #expect(tree.topic(.init(.source, TopicLevel("pv"))) == "ftw/home/source/pv")
+        #expect(
+            tree.topic(.init(.sourceAvailability, TopicLevel("pv"))) == "ftw/home/source/pv/availability")
+        #expect(TopicTree(base: "a/b", site: "Ö 1").topic(.power).hasPrefix("a/b/o-1-"))
+        #expect(tree.path(of: "ftw/home/power") == "power")
+        #expect(tree.path(of: "ftw/home2/power") == nil)
+    }
+
+    @Test func commandTopicsAreTheStateTopicAndAWord() {
+        for row in TopicTree.table {
+            #expect(!row.name.rawValue.hasSuffix("/set"))
+            #expect(row.commands.allSatisfy { $0 == "set" || $0 == "adjust" })
+        }
+    }
+
+    @Test func requestsAndResultsAreNotRetainedAndStatesAre() {
+        for row in TopicTree.table {
+            #expect(row.isRetained == (row.direction == .state && row.name != .result))
+        }
+    }
+
+    @Test func membersOfADocumentAreDistinctLowerSnakeCase() {
+        for row in TopicTree.table {
+            let names = row.members.map(\.name)
+            #expect(Set(names).count == names.count)
+            #expect(names.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "_" } })
+        }
+    }
+
+    /// Every document has exactly the members of its row, whatever is known.
+    @Test(arguments: [true, false])
+    func documentsAreWhatTheTableSays(isKnown: Bool) {
+        var bench = Bench()
+        if isKnown { bench.see(house()) }
+        var sent = bench.connect()
+        sent += bench.feed(.message(Message("ftw/home/bridge/request/ping", "")))
+        for row in TopicTree.table where !row.members.isEmpty {
+            let path = row.name == .source ? "source/pv" : row.name.rawValue
+            if row.name == .source, !isKnown { continue }
+            let documents = sent.documents(path)
+            #expect(!documents.isEmpty, "\(path)")
+            for document in documents {
+                #expect(document.objectValue?.keys.sorted() == row.members.map(\.name).sorted(), "\(path)")
+            }
+        }
+    }
+
+    @Test(arguments: Language.allCases)
+    func theCheckedInPageIsTheTable(language: Language) throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = folder.appending(path: "config/topics.\(language.rawValue).md")
+        let text = TopicTree.documentation(language: language)
+        if ProcessInfo.processInfo.environment["WRITE_TOPIC_PAGES"] != nil {
+            try Data(text.utf8).write(to: page)
+        }
+        let checkedIn = String(decoding: try Data(contentsOf: page), as: UTF8.self)
+        #expect(checkedIn == text, "run the tests once with WRITE_TOPIC_PAGES=1")
+    }
+}
