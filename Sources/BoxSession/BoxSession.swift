@@ -37,8 +37,6 @@ public actor BoxSession {
     var count = SessionCounters()
     var greeting: String?
     var isCodeRefused = false
-    /// Messages of others since the last one of ours.
-    var othersHeard: UInt64 = 0
     private(set) var latestPlan: PlanMessage?
 
     private var waiters: [Ticket: Waiter] = [:]
@@ -150,16 +148,18 @@ public actor BoxSession {
             let silentAt = machine.nextDeadline ?? now
             link.lost(loss.cause, graceUntil: max(silentAt, now), at: wall)
             perform(driver.lost())
-        case .message(let bytes): received(bytes)
+        case .message(let bytes):
+            // Another client's frame changes nothing here.
+            guard received(bytes) else { return }
         }
         settle()
     }
 
-    private func received(_ bytes: [UInt8]) {
+    /// - Returns: Whether the message was ours.
+    private func received(_ bytes: [UInt8]) -> Bool {
         switch noise.received(bytes) {
-        case .foreign: othersHeard &+= 1
+        case .foreign: return false
         case .established:
-            othersHeard = 0
             count.sessions &+= 1
             perform(driver.established(at: now))
             greeting = nil
@@ -167,17 +167,17 @@ public actor BoxSession {
             roleAsk.sessionStarted()
             perform(machine.opened(at: now))
         case .frame(let bytes):
-            othersHeard = 0
             count.frames &+= 1
             guard let frame = try? Frame(decoding: bytes),
                 let envelope = try? Envelope(decoding: frame.payload)
             else {
                 count.malformed &+= 1
-                return
+                return true
             }
             link.frame(at: ambient.time.wall)
             perform(machine.received(envelope, isTruncated: frame.isTruncated, at: now))
         }
+        return true
     }
 
     func timerFired() {

@@ -39,6 +39,11 @@ struct HandshakeDriver: Equatable {
         var revokedPause = Duration.seconds(3_600)
     }
     static let maxSilentCodes = 3
+    /// A path that breaks again and again costs one of the box's places each
+    /// time, because a session outlives its socket there. Beyond so many in a
+    /// minute the next handshake waits, whatever the carrier does.
+    static let maxRecent = 3
+    static let recentWindow = Duration.seconds(60)
 
     private(set) var phase = Phase.away
     private let timing: Timing
@@ -49,6 +54,8 @@ struct HandshakeDriver: Equatable {
     /// The running attempt follows a silent session; if it fails too, the socket is dead.
     private var isHealing = false
     private var standBack: (why: StandBack, until: Duration)?
+    /// When the newest sessions came up, for as long as they count.
+    private var recent: [Duration] = []
     private enum CodeState: Equatable { case none, held, refused }
 
     init(hasCode: Bool, timing: Timing = Timing()) {
@@ -59,7 +66,8 @@ struct HandshakeDriver: Equatable {
     static func == (a: Self, b: Self) -> Bool {
         a.phase == b.phase && a.attempt == b.attempt && a.code == b.code && a.silentCodes == b.silentCodes
             && a.eviction == b.eviction && a.isHealing == b.isHealing
-            && a.standBack?.why == b.standBack?.why && a.standBack?.until == b.standBack?.until
+            && a.recent == b.recent && a.standBack?.why == b.standBack?.why
+            && a.standBack?.until == b.standBack?.until
     }
 
     /// When ``timerFired(at:chance:)`` has something to do.
@@ -87,6 +95,7 @@ struct HandshakeDriver: Equatable {
     /// The box left the room, and with it every session it had.
     mutating func gone() -> [Action] {
         eviction.placesFreed()
+        recent = []
         if standBack?.why == .evicted { standBack = nil }
         return leave()
     }
@@ -101,6 +110,7 @@ struct HandshakeDriver: Equatable {
     mutating func established(at now: Duration) -> [Action] {
         guard case .waiting = phase else { return [] }
         phase = .up(since: now)
+        recent = (recent + [now]).suffix(Self.maxRecent)
         attempt = 0
         silentCodes = 0
         isHealing = false
@@ -153,6 +163,11 @@ struct HandshakeDriver: Equatable {
     // MARK: Steps
 
     private mutating func begin(at now: Duration) -> [Action] {
+        recent.removeAll { now - $0 >= Self.recentWindow }
+        if recent.count >= Self.maxRecent, let oldest = recent.first {
+            phase = .pausing(until: oldest + Self.recentWindow)
+            return []
+        }
         phase = .waiting(deadline: now + timing.deadline)
         return [.begin(withCode: code == .held)]
     }

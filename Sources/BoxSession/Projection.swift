@@ -14,7 +14,7 @@ struct Projection {
     var sources: [Source]
     /// When the box sent the newest frame.
     var at: Date
-    /// The site meter was live once in this run of the box. Before that a
+    /// The site meter has answered in this run of the box. Before that a
     /// snapshot is all zeros and no reading of the house (FTW wire §6.6).
     var isUsable: Bool
     var catalogue: [Mode.Entry]

@@ -10,13 +10,13 @@ struct SiteTracker: Equatable {
     private var roles: [String: Set<Source.Role>] = [:]
     private(set) var facts: BoxFacts?
     private var catalogue: [Mode.Entry] = []
-    private var meterWasLive = false
+    private var meterHasAnswered = false
     private var answers: [String: (uptimeMs: Int64, at: Date)] = [:]
     private var control = Control.unknown
 
     static func == (a: Self, b: Self) -> Bool {
         a.register == b.register && a.mapping == b.mapping && a.health == b.health && a.roles == b.roles
-            && a.facts == b.facts && a.catalogue == b.catalogue && a.meterWasLive == b.meterWasLive
+            && a.facts == b.facts && a.catalogue == b.catalogue && a.meterHasAnswered == b.meterHasAnswered
             && a.control == b.control
     }
 
@@ -41,7 +41,7 @@ struct SiteTracker: Equatable {
         mapping.restarted()
         health.restarted()
         roles = [:]
-        meterWasLive = false
+        meterHasAnswered = false
         answers = [:]
     }
 
@@ -75,10 +75,11 @@ struct SiteTracker: Equatable {
             guard entry.lastOkMs > 0, entry.lastOkMs <= register.uptimeMs ?? 0 else { continue }
             answers[id] = mapping.wall(uptimeMs: entry.lastOkMs).map { (entry.lastOkMs, $0) }
         }
+        let hasBegun: (Source.State) -> Bool = { $0 != .never && $0 != .unknown }
         if let meterID {
-            meterWasLive = meterWasLive || health.isHealthy(meterID, at: now)
+            meterHasAnswered = meterHasAnswered || states[meterID].map(hasBegun) ?? false
         } else {
-            meterWasLive = meterWasLive || states.keys.contains { health.isHealthy($0, at: now) }
+            meterHasAnswered = meterHasAnswered || states.values.contains(where: hasBegun)
         }
     }
 
@@ -109,12 +110,11 @@ struct SiteTracker: Equatable {
     /// The site as it may be shown now. While the link is not up everything but
     /// the link is the last known picture, dated, and control is unknown.
     mutating func site(link: Link, isTableOld: Bool, at now: Duration, wall: Date) -> SiteState {
-        if meterID.map({ health.isHealthy($0, at: now) }) == true { meterWasLive = true }
         let sources = sources(at: now)
         let projection = Projection(
             fields: register.fields, meterID: meterID, sources: sources,
             at: register.uptimeMs.flatMap { mapping.wall(uptimeMs: $0) } ?? wall,
-            isUsable: register.hasSnapshot && meterWasLive, catalogue: catalogue)
+            isUsable: register.hasSnapshot && meterHasAnswered, catalogue: catalogue)
         judge(link: link, isTableOld: isTableOld, sources: sources, at: now, wall: wall)
         return SiteState(
             link: link, box: facts, sources: sources, power: projection.power, battery: projection.battery,
@@ -131,7 +131,7 @@ struct SiteTracker: Equatable {
             let quiet = sources.filter { !$0.isHealthy && !blockers.contains($0.id) }.map(\.id)
             if !blockers.isEmpty {
                 verdict = Control(answer: .no, blockedBy: blockers, quiet: quiet)
-            } else if meterWasLive {
+            } else if meterHasAnswered {
                 verdict = Control(answer: quiet.isEmpty ? .yes : .partly, quiet: quiet)
             }
         }

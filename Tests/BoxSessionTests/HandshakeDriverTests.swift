@@ -76,6 +76,30 @@ import Testing
         #expect(zip(begun, begun.dropFirst()).allSatisfy { $1 - $0 >= .seconds(12) })
     }
 
+    /// A session outlives its socket in the box, so each reconnect takes a place.
+    @Test func trap5APathThatBreaksAgainAndAgainDoesNotFillTheBoxsPlaces() {
+        var driver = HandshakeDriver(hasCode: false)
+        var begun: [Int] = []
+        for second in 0..<180 {
+            var actions = driver.ready(at: .seconds(second))
+            actions += driver.timerFired(at: .seconds(second), chance: 0)
+            guard actions.contains(.begin(withCode: false)) else { continue }
+            begun.append(second)
+            _ = driver.established(at: .seconds(second))
+            _ = driver.lost()
+        }
+        #expect(begun == [0, 1, 2, 60, 61, 62, 120, 121, 122])
+    }
+
+    @Test func aBoxThatForgotItsSessionsIsGreetedAtOnce() {
+        var driver = HandshakeDriver(hasCode: false)
+        for second in 0..<9 {
+            up(&driver, at: .seconds(second))
+            #expect(driver.phase == .up(since: .seconds(second)))
+            _ = driver.gone()
+        }
+    }
+
     // MARK: The code
 
     @Test func theCodeIsUsedUpByTheFirstHandshake() {

@@ -187,6 +187,16 @@ extension BoxSession {
         #expect(await session.siteNow().control.answer != .yes)
     }
 
+    @Test func trap21OnlyASnapshotMovesOurOwnRevision() async throws {
+        var revAtResult: [UInt64?] = []
+        _ = try await replay("commands", until: 14) { _, envelope, session in
+            guard envelope?.type == "cmd.result" else { return }
+            revAtResult.append(await session.tracker.register.controlRev)
+        }
+        // Applied, then refused for the revision of before: the snapshot had not come yet.
+        #expect(revAtResult == [1, 1])
+    }
+
     @Test func anotherClientInTheRoomChangesNothing() async throws {
         let session = try await replay("room-owner")
         #expect(await session.counters().foreign == 20)

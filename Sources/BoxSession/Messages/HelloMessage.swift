@@ -3,8 +3,8 @@ import BoxLink
 /// `hello`: the first frame of every session (FTW wire §6.1).
 struct HelloMessage: Equatable {
     static let type = Contract.MessageType.hello.rawValue
-    var protoMin: Int64 = 0
-    var protoMax: Int64 = 1
+    var protoMin = Contract.Session.protoMin
+    var protoMax = Contract.Session.protoMax
     var build: String
     var userAgent = "native"
     var locales: [String] = ["en"]
