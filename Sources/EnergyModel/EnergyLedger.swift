@@ -84,6 +84,38 @@ public struct EnergyHistory: Sendable, Equatable {
     }
 }
 
+/// The answer to `GET /api/energy/daily`: days of the box's own calendar. It
+/// knows no car, and a day without data reads zero (box-api.md §J).
+public struct EnergyDays: Sendable, Equatable {
+    public struct Day: Sendable, Equatable {
+        /// `2026-11-30`.
+        public var date: String
+        /// In watt-hours; a flow the box left out is missing.
+        public var energyWh: [EnergyFlow: Double]
+    }
+    /// Oldest first; the last one is today and still grows.
+    public var days: [Day]
+
+    private static let keys: [(String, EnergyFlow)] = [
+        ("import_wh", .gridImport), ("export_wh", .gridExport), ("pv_wh", .solar),
+        ("bat_charged_wh", .batteryCharge), ("bat_discharged_wh", .batteryDischarge), ("load_wh", .house),
+    ]
+
+    /// `nil` when the document is no such answer.
+    public init?(_ json: JSONValue) {
+        guard let members = json.objectValue else { return nil }
+        var r = FieldReader(members)
+        let days = r.objects("days", limit: 400) { r -> Day? in
+            guard let date = r.text("day") else { return nil }
+            var energyWh: [EnergyFlow: Double] = [:]
+            for (key, flow) in Self.keys { energyWh[flow] = r.wattHours(key) }
+            return Day(date: date, energyWh: energyWh)
+        }
+        guard let days else { return nil }
+        self.days = days
+    }
+}
+
 /// Totals that never fall, summed from the box's own energy buckets, because
 /// the box keeps none.
 ///
@@ -116,6 +148,12 @@ public struct EnergyLedger: Sendable, Equatable {
 
     private static func aligned(_ date: Date) -> Date {
         Date(timeIntervalSince1970: (Double(date.wholeSeconds) / bucketS).rounded(.down) * bucketS)
+    }
+
+    /// A total as it is shown, in kWh to the hundredth; rounded down, so that a
+    /// total that never falls is never shown to fall.
+    public func shownKWh(_ flow: EnergyFlow) -> Double? {
+        totalsWh[flow].map { ($0 / 10).rounded(.down) / 100 }
     }
 
     /// The next stretch to ask for, in buckets of five minutes; `nil` when there is none yet.

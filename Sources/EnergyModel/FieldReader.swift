@@ -41,7 +41,8 @@ struct FieldReader {
     mutating func bool(_ key: String) -> Bool? { read(key) { $0.boolValue } }
 
     mutating func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
-        read(key) { value in value.doubleValue.flatMap { range.contains($0) ? $0 : nil } }
+        // Boxes write -0, which would be shown with its sign; adding 0 takes that away.
+        read(key) { value in value.doubleValue.flatMap { range.contains($0) ? $0 + 0 : nil } }
     }
 
     mutating func integer(_ key: String, _ range: ClosedRange<Int64>) -> Int? {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import JSONText
 
 /// The answer to `GET /api/loadpoints`.
@@ -189,6 +189,31 @@ extension Loadpoint {
     private static func window(start: Date?, end: Date?, wh: Double?) -> ChargingWindow? {
         guard let start, let end, end > start else { return nil }
         return ChargingWindow(start: start, end: end, energyWh: wh)
+    }
+}
+
+/// The answer to `GET /api/loadpoints/{id}/manual_hold`: the only place that
+/// tells when a timed hold ends (box-api.md §D).
+public struct ManualHoldDetail: Sendable, Equatable {
+    public var active: Bool
+    /// 0 is a pause; also when the box leaves it out.
+    public var powerW: Double
+    /// `nil`: the hold has no end in time.
+    public var expiresAt: Date?
+    public var startedAt: Date?
+    /// The level at which the hold ends.
+    public var releaseSoc: Double?
+
+    /// `nil` when the document is no such answer.
+    public init?(_ json: JSONValue) {
+        guard let members = json.objectValue else { return nil }
+        var r = FieldReader(members)
+        guard let active = r.bool("active") else { return nil }
+        self.active = active
+        powerW = r.watts("power_w") ?? 0
+        expiresAt = r.instant("expires_at_ms")
+        startedAt = r.instant("started_at_ms")
+        releaseSoc = r.number("release_at_soc_pct", 0...100).nonZero.map { $0 / 100 }
     }
 }
 

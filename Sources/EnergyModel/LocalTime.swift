@@ -102,7 +102,11 @@ extension Zone {
     public func start(of day: LocalDay) -> Date { instant(day, minute: 0) }
 
     /// From midnight to midnight.
-    public func bounds(of day: LocalDay) -> Range<Date> { start(of: day)..<start(of: day.adding(days: 1)) }
+    public func bounds(of day: LocalDay) -> Range<Date> {
+        let start = start(of: day)
+        // A zone that crossed the date line has skipped a day: then the day is empty.
+        return start..<max(start, self.start(of: day.adding(days: 1)))
+    }
 
     /// ISO 8601 with the offset in force, to the second: `2026-10-25T02:15:00+02:00`.
     public func iso8601(_ instant: Date) -> String {

@@ -130,6 +130,17 @@ private let start = 1_792_792_800
         }
     }
 
+    @Test func roundingNeverStepsBack() {
+        var ledger = EnergyLedger(since: at(start))
+        #expect(ledger.shownKWh(.gridImport) == nil)
+        var shown: [Double?] = []
+        for wattHours in [5_244.0, 5_236, 5_241, 5_249.9, 5_250] {
+            ledger.add(history(at(start)..<at(start + 900), [bucket(0, wattHours)]), now: at(start + 2_000))
+            shown.append(ledger.shownKWh(.gridImport))
+        }
+        #expect(shown == [5.24, 5.24, 5.24, 5.24, 5.25])
+    }
+
     @Test func theAskIsAlignedAndBounded() throws {
         let ledger = EnergyLedger(since: at(start + 17))
         #expect(ledger.since == at(start))

@@ -67,6 +67,12 @@ import Testing
         #expect(try stockholm().instant(day, minute: minute) == at(second))
     }
 
+    @Test func aDayThatAZoneSkippedIsEmpty() throws {
+        let zone = try #require(Zone(named: "Pacific/Apia"))
+        #expect(zone.bounds(of: LocalDay(year: 2011, month: 12, day: 30)).isEmpty)
+        #expect(!zone.bounds(of: LocalDay(year: 2011, month: 12, day: 31)).isEmpty)
+    }
+
     @Test func daysAndNumbersAreTheSameBothWays() {
         for number in stride(from: -800_000, through: 800_000, by: 37) {
             let day = LocalDay(number: number)
@@ -95,7 +101,9 @@ import Testing
                     in: 0...255, using: &random)
             }
             guard let zone = Zone(name: "x", compiled: bytes) else { continue }
-            _ = zone.iso8601(at(Int.random(in: -10_000_000_000...10_000_000_000, using: &random)))
+            let instant = at(Int.random(in: -10_000_000_000...10_000_000_000, using: &random))
+            _ = zone.iso8601(instant)
+            _ = zone.bounds(of: zone.day(of: instant))
         }
     }
 
