@@ -23,7 +23,8 @@ struct LinkTracker: Equatable {
     mutating func ready(at wall: Date) {
         guard graceUntil == nil else { return }
         switch link.reason {
-        case .boxAway, .boxGone, .relayUnreachable, .relayBusy, .relayCertificate, .clockWrong:
+        case .boxAway, .boxGone, .relayUnreachable, .relayBusy, .relayUnknownAuthority, .relayWrongHost,
+            .relayCertificate, .clockWrong:
             down(.waitingForBox, nil, at: wall)
         default: down(.waitingForBox, link.reason, at: wall)
         }
@@ -45,7 +46,9 @@ struct LinkTracker: Equatable {
         graceUntil = nil
         let reason: Link.Reason =
             switch cause {
-            case .unknownAuthority, .wrongHost, .tlsFailed: .relayCertificate
+            case .unknownAuthority: .relayUnknownAuthority
+            case .wrongHost: .relayWrongHost
+            case .tlsFailed: .relayCertificate
             case .refused: .relayBusy
             case .clockWrong: .clockWrong
             default: .relayUnreachable

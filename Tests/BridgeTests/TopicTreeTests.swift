@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Language.allCases)
-    func theCheckedInPageIsTheTable(language: Language) throws {
+    @Test(arguments: Bridge.Language.allCases)
+    func theCheckedInPageIsTheTable(language: Bridge.Language) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = folder.appending(path: "config/topics.\(language.rawValue).md")

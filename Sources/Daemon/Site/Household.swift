@@ -114,14 +114,13 @@ actor Household {
     private func assemble(_ site: Settings.Site, _ record: PairingRecord?) throws -> SiteRunner {
         let log = around.log.log
         let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
-        var box: SiteRunner.BoxSide?
+        var session: BoxSession?
         if let record {
             for secret in [record.privateKey, record.rendezvousSecret, record.code ?? []]
             where !secret.isEmpty {
                 around.log.redactor.add(secret)
             }
-            let carrier = try assembly.carrier(for: record)
-            box = .init(carrier: carrier, session: try assembly.session(for: record, over: carrier))
+            session = try assembly.session(for: record, over: try assembly.carrier(for: record))
         } else {
             log.warning("\(site.id): not paired with a box yet; run: ftw-mqtt pair - --site \(site.id)")
         }
@@ -129,13 +128,13 @@ actor Household {
         let bridgeSettings = assembly.bridge(for: record)
         let broker = assembly.broker(will: bridgeSettings.will)
         let hooks = BridgeHooks(
-            health: { [session = box?.session] in await HealthReading.take(session: session, broker: broker)
+            health: { [session] in await HealthReading.take(session: session, broker: broker)
             },
             reload: nil)
         let bridge = BridgeService(
-            settings: bridgeSettings, box: box?.session ?? UnpairedBox(time: around.ambient.time),
+            settings: bridgeSettings, box: session ?? UnpairedBox(time: around.ambient.time),
             broker: broker, memory: DiskMemory(file: memory), hooks: hooks, ambient: around.ambient)
-        return SiteRunner(box: box, broker: broker, bridge: bridge) { [pairings] note in
+        return SiteRunner(session: session, broker: broker, bridge: bridge) { [pairings] note in
             await PairingNotes.write(note, of: site.id, to: pairings, log: log)
         }
     }
