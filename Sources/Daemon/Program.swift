@@ -8,6 +8,11 @@ import Glibc
 public enum Program {
     /// - Parameter arguments: Without the program's own name.
     /// - Returns: The exit code.
+    ///
+    /// On the main actor, so that it begins on the main thread: the signals that
+    /// are blocked there stay blocked in every thread that is started later. Begun
+    /// on another thread, the main one would go on taking them and end the process.
+    @MainActor
     public static func run(arguments: [String], environment: [String: String]) async -> Int32 {
         clinux_line_buffer_stdout()
         Signals.prepare()
