@@ -6,6 +6,9 @@ import Synchronization
 /// The thread starts with the first socket and ends with `stop()`; a loop that
 /// was stopped stays stopped. Handlers are called on that thread, one at a time
 /// and in order; they must return soon and may use any socket.
+///
+/// Have one per process: libwebsockets numbers its TLS data once for all loops,
+/// and a loop that starts during another's TLS handshake makes that one fail.
 public final class WebSocketLoop: Sendable {
     let core = Core()
 
@@ -69,7 +72,7 @@ public final class WebSocketLoop: Sendable {
             var started = false
             var stopping = false
             var ended = false
-            var waker: WebSocketEngine.Waker?
+            var waker: WebSocketLibrary.Waker?
             var thread: pthread_t?
             var waiters: [CheckedContinuation<Void, Never>] = []
         }

@@ -89,7 +89,10 @@ public final class WebSocketServer: Sendable {
         listening.withLock { $0 = (id, port) }
     }
 
-    /// Stops listening and drops every accepted socket without a close frame.
+    /// Drops every accepted socket without a close frame, and from now on whoever comes.
+    ///
+    /// The port itself stays taken until the loop is stopped; a server started
+    /// on the same loop with the same port and certificate takes it over.
     public func stop() async {
         let id = listening.withLock { listening -> Int? in
             defer { listening = nil }

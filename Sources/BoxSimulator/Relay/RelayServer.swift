@@ -72,11 +72,12 @@ public final class RelayServer: Sendable {
     /// The relay's hour.
     public var epoch: Int64 { state.withLock { $0.rooms.epoch } }
 
-    /// Listens and begins to beat. After `stop()` it may be started again, and
+    /// Listens and begins to beat; does nothing while it already does. After `stop()` it may be started again, and
     /// then takes the same port as before.
     ///
     /// - Throws: `WebSocketServerError`.
     public func start() async throws(WebSocketServerError) {
+        guard state.withLock({ $0.server == nil }) else { return }
         var serverSettings = settings.server
         if let port = state.withLock({ $0.fixedPort }) { serverSettings.port = port }
         serverSettings.limits = WebSocketLimits(
