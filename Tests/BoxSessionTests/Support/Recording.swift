@@ -1,7 +1,6 @@
 import BoxLink
 import FoundationEssentials
 import JSONText
-import Synchronization
 import Testing
 
 /// One recorded conversation; `Recordings/README.md` explains every key.
@@ -49,17 +48,11 @@ struct Recording: Sendable {
     var boxKey: [UInt8]
     var wallStart: Date
 
-    private static let cache = Mutex<[String: Recording]>([:])
+    private static let all: [String: Result<Recording, any Error>] = Dictionary(
+        uniqueKeysWithValues: names.map { name in (name, Result { try Recording(reading: name) }) })
 
-    /// Reads a recording, each file once.
-    init(_ name: String) throws {
-        self = try Self.cache.withLock { cache in
-            if let known = cache[name] { return known }
-            let read = try Recording(reading: name)
-            cache[name] = read
-            return read
-        }
-    }
+    /// A recording; all files are read once.
+    init(_ name: String) throws { self = try #require(Self.all[name]).get() }
 
     private init(reading name: String) throws {
         document = try JSONValue(parsing: Recording.file("session-\(name).json"))
