@@ -16,6 +16,8 @@ final class BrokerConnection {
     private let handle: MosquittoHandle
     private var session: BrokerSession?
     private var end: ConnectionEnd?
+    private var knowsClaim = false
+    private var saidHello = false
     private var asked:
         [Int32: (question: ClientState.Subscription, places: [Int], at: ContinuousClock.Instant)] =
             [:]
@@ -62,6 +64,10 @@ final class BrokerConnection {
         state.shared.withLock { $0.resolving = true }  // the library looks the name up once more
         let status = handle.connect(bind: bindAddress(families))
         state.shared.withLock { $0.resolving = false }
+        // On a fast network the handshake may have begun, and failed, in there.
+        if case .system(let number) = status, number != EPROTO, handle.complaints.isEmpty {
+            return .connectFailed(errno: number)
+        }
         if let end = ending(after: status) { return end }
         if let end = waitForSocket(until: deadline) { return end }
         while true {
@@ -79,7 +85,8 @@ final class BrokerConnection {
     /// One look at the socket.
     private func turn(until deadline: ContinuousClock.Instant) {
         let handshaking = session == nil && state.settings.tls != nil
-        var wait = handshaking ? Self.handshakeMilliseconds : Self.tickMilliseconds
+        var wait = handshaking ? (saidHello ? Self.handshakeMilliseconds : 0) : Self.tickMilliseconds
+        saidHello = true
         if session == nil {
             let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero else {
@@ -97,9 +104,13 @@ final class BrokerConnection {
         _ = poll(&polled, 2, wait)
         if polled[1].revents != 0 { state.wakeup.clear() }
         if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { step { handle.read() } }
-        if handshaking ? handle.wantsToWrite : polled[0].revents & Int16(POLLOUT) != 0 {
-            step { handle.write() }
-        }
+        // During the handshake reading goes first and writing waits for quiet: a TLS 1.3
+        // broker refuses our certificate after we think we are through, and a CONNECT
+        // sent into that would turn its reason into a reset.
+        let mayWrite =
+            handshaking
+            ? polled[0].revents == 0 && handle.wantsToWrite : polled[0].revents & Int16(POLLOUT) != 0
+        if mayWrite { step { handle.write() } }
         step { handle.tick() }
         expireQuestions()
     }
@@ -118,11 +129,14 @@ final class BrokerConnection {
             case .accepted(let limit):
                 let session = BrokerSession(version: dial.version, maximumPacketBytes: limit)
                 self.session = session
+                claim()
                 state.accepted(session)
             case .refused(let reason): end = .refused(reason: reason)
             case .dismissed(let reason): end = .dismissed(reason: reason)
             case .published(let id, let reason): published(id, reason)
             case .subscribed(let id, let granted): subscribed(id, granted)
+            case .message(let message) where message.topic == state.settings.claimTopic:
+                claimRead(message)
             case .message(let message):
                 state.shared.withLock { $0.counters.received += 1 }
                 state.channel.put(.message(message))
@@ -190,6 +204,24 @@ final class BrokerConnection {
     private func sayOnce(_ topic: String, _ line: () -> String) {
         guard spokenTopics.count < Self.spokenLimit, spokenTopics.insert(topic).inserted else { return }
         state.ambient.log.error(line())
+    }
+
+    // MARK: The claim
+
+    /// Asks who was here last and writes down that it is us now. The broker
+    /// handles one after the other, so the first answer is the old claim, if
+    /// there was one.
+    private func claim() {
+        guard let topic = state.settings.claimTopic, TopicName.isValid(topic) else { return }
+        _ = handle.subscribe([topic], withOwnMessages: true)
+        _ = handle.publish(Message(topic, state.settings.instance, retained: true))
+    }
+
+    private func claimRead(_ message: Message) {
+        guard !knowsClaim else { return }
+        knowsClaim = true
+        let ours = message.text == state.settings.instance
+        state.shared.withLock { $0.redial.claimRead(ours: ours) }
     }
 
     // MARK: Subscriptions
@@ -289,7 +321,7 @@ final class BrokerConnection {
         case .lost, .tls: lost()
         case .keepAlive: .keepAlive
         case .nameUnknown: .nameUnknown
-        case .system(let number): session == nil ? .connectFailed(errno: number) : .closed
+        case .system: lost()
         case .other(let words): handshakeFailure() ?? .protocolError(words)
         }
     }
@@ -300,7 +332,7 @@ final class BrokerConnection {
     /// through, so everything before CONNACK counts as the handshake.
     private func handshakeFailure() -> ConnectionEnd? {
         guard session == nil, state.settings.tls != nil else { return nil }
-        return TLSFailure(complaints: handle.complaints).map { .tls($0) }
+        return .tls(TLSFailure(complaints: handle.complaints) ?? .closedEarly)
     }
 
     private static func milliseconds(_ duration: Duration) -> Int32 {

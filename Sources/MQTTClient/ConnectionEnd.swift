@@ -28,6 +28,9 @@ enum TLSFailure: Equatable {
     /// The broker wants a certificate, or does not take the one it got.
     case clientCertificate
     case notTLS
+    /// Closed without a reason before CONNACK. A broker that misses our certificate
+    /// may be gone before its reason is read.
+    case closedEarly
     case other(String)
 
     /// Reads the library's complaints; it has no other way of telling.
@@ -145,6 +148,12 @@ extension TLSFailure {
                 : "The broker \(broker) does not accept our client certificate."
         case .notTLS:
             return "What answers at \(broker) does not speak TLS; check the port."
+        case .closedEarly:
+            let hint =
+                settings.tls?.certificate == nil
+                ? "it may want a client certificate" : "it may not accept ours"
+            return "The broker \(broker) closed the encrypted connection before it answered;"
+                + " \(hint)."
         case .other(let words):
             return "The TLS handshake with \(broker) failed: \(words)."
         }

@@ -23,6 +23,15 @@ public struct MQTTSettings: Sendable {
     /// Messages of ours are not sent back to us. MQTT 5 only (MQTT 5.0 §3.8.3.1);
     /// a 3.1.1 broker sends them regardless.
     public var ignoresOwnMessages: Bool
+    /// A topic of ours, retained, that holds `instance` while we are connected.
+    ///
+    /// Brokers mostly close the older of two connections with one client id
+    /// without a word. Whoever comes back and finds another instance's name here
+    /// knows that it was thrown out, and does not take it for a bad network.
+    /// `nil`: many closes in a row shortly after CONNACK are taken for it.
+    public var claimTopic: String?
+    /// Tells this process from any other; random, not secret.
+    public var instance = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     public var bounds: Bounds
 
     /// How much may wait, and how large it may be.
@@ -57,7 +66,7 @@ public struct MQTTSettings: Sendable {
         host: String, port: Int, clientID: String, keepAliveSeconds: Int = 30,
         credentials: MQTTCredentials? = nil, tls: MQTTEncryption? = nil, will: Will? = nil,
         protocolPreference: ProtocolPreference = .newest, connectTimeout: Duration = .seconds(15),
-        ignoresOwnMessages: Bool = false, bounds: Bounds = Bounds()
+        ignoresOwnMessages: Bool = false, claimTopic: String? = nil, bounds: Bounds = Bounds()
     ) {
         self.host = host
         self.port = port
@@ -69,6 +78,7 @@ public struct MQTTSettings: Sendable {
         self.protocolPreference = protocolPreference
         self.connectTimeout = connectTimeout
         self.ignoresOwnMessages = ignoresOwnMessages
+        self.claimTopic = claimTopic
         self.bounds = bounds
     }
 }

@@ -137,12 +137,13 @@ final class MosquittoHandle {
     /// One SUBSCRIBE packet for all filters.
     ///
     /// - Returns: Its packet id, or `nil` when it could not be sent.
-    func subscribe(_ filters: [String]) -> Int32? {
+    func subscribe(_ filters: [String], withOwnMessages: Bool = false) -> Int32? {
         var pointers: [UnsafeMutablePointer<CChar>?] = filters.map { strdup($0) }
         defer { for pointer in pointers { free(pointer) } }
         guard !pointers.contains(where: { $0 == nil }) else { return nil }
         var id: Int32 = 0
-        let options = version == .v5 && settings.ignoresOwnMessages ? MQTT_SUB_OPT_NO_LOCAL.rawValue : 0
+        let noLocal = version == .v5 && settings.ignoresOwnMessages && !withOwnMessages
+        let options = noLocal ? MQTT_SUB_OPT_NO_LOCAL.rawValue : 0
         let rc = mosquitto_subscribe_multiple(
             handle, &id, Int32(clamping: filters.count), &pointers, 1, Int32(options), nil)
         return rc == MOSQ_ERR_SUCCESS.rawValue ? id : nil

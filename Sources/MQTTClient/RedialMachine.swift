@@ -36,9 +36,9 @@ struct RedialMachine {
     static let reminder = Duration.seconds(600)
     /// After this long on 3.1.1 the next connection tries MQTT 5 again: brokers get updated.
     static let fallbackLasts = Duration.seconds(6 * 3_600)
-    /// A 3.1.1 broker closes without a word when somebody takes our client id.
-    /// This many connections accepted and closed within `quick`, one right
-    /// after the other, are taken for that.
+    /// Most brokers close without a word when somebody takes our client id. Without
+    /// a claim to read, this many connections accepted and closed within
+    /// `quick`, one right after the other, are taken for that.
     static let quickClosesForTakeover = 4
     static let quick = Duration.seconds(10)
     /// Some brokers answer an unknown version by closing; after this many
@@ -54,6 +54,13 @@ struct RedialMachine {
     private var silentCloses = 0
     private var addressTurn = 0
     private var quickCloses = 0
+    /// We held the claim before, in this run.
+    private var hasClaimed = false
+    /// Connections in a row at whose beginning another instance held the claim;
+    /// `nil` when this one has not read it. One is no proof: a broker that lost
+    /// its newest retained messages may show a claim of yesterday.
+    private var strangeClaims: Int?
+    private var earlierStrangeClaims = 0
     private var takeovers = 0
     private var spoken: (code: BrokerLoss.Code, at: Duration)?
 
@@ -74,11 +81,19 @@ struct RedialMachine {
         return Dial(version: dialled, addressTurn: addressTurn)
     }
 
+    /// What the claim topic held when this connection began.
+    mutating func claimRead(ours: Bool) {
+        strangeClaims = ours || !hasClaimed ? 0 : earlierStrangeClaims + 1
+        earlierStrangeClaims = strangeClaims ?? 0
+        hasClaimed = true
+    }
+
     /// CONNACK said yes.
     ///
     /// - Returns: Whether to say so. In a quarrel over the client id it was said.
     mutating func accepted(at now: Duration) -> Bool {
         acceptedAt = now
+        strangeClaims = nil
         awaySince = nil
         failures = 0
         if dialled == .v311, silentCloses >= Self.silentClosesForFallback { fellBackAt = now }
@@ -123,7 +138,12 @@ struct RedialMachine {
         let limit = away < earlyPhase ? earlyCeiling : lateCeiling
         var ceiling = firstCeiling
         for _ in 1..<max(2, min(failures, 8)) where failures > 1 { ceiling = min(ceiling * 2, limit) }
-        return max(shortestDelay, ceiling * min(max(chance, 0), 1))
+        return max(shortestDelay, ceiling * share(chance))
+    }
+
+    /// Whatever chance says, a number that a `Duration` can be multiplied with.
+    private static func share(_ chance: Double) -> Double {
+        chance.isNaN ? 0 : min(max(chance, 0), 1)
     }
 
     private mutating func takeoverDelay(chance: Double) -> Duration {
@@ -132,7 +152,7 @@ struct RedialMachine {
         for _ in 1..<max(2, min(takeovers, 8)) where takeovers > 1 {
             base = min(base * 2, Self.longestTakeoverDelay)
         }
-        return base * (1 + min(max(chance, 0), 1))
+        return base * (1 + Self.share(chance))
     }
 
     /// - Returns: Whether the other version is worth trying at once.
@@ -148,7 +168,7 @@ struct RedialMachine {
             fellBackAt = nil
             silentCloses = 0
             return false
-        case (.closed, .v5), (.protocolError, .v5):
+        case (.closed, .v5), (.tls(.closedEarly), .v5), (.protocolError, .v5):
             silentCloses += 1
             return false
         default:
@@ -166,7 +186,11 @@ struct RedialMachine {
 
     private mutating func isTakeover(_ end: ConnectionEnd, lasted: Duration?) -> Bool {
         if end == .dismissed(reason: Reason.takenOver) { return true }
-        guard end == .closed, dialled == .v311, let lasted, lasted < Self.quick else {
+        if end == .closed, let strangeClaims, let lasted {
+            quickCloses = 0
+            return strangeClaims > 1 && lasted < Self.peace
+        }
+        guard end == .closed, let lasted, lasted < Self.quick else {
             quickCloses = 0
             return false
         }

@@ -88,8 +88,8 @@ import Testing
         let client = TestClient(settings)
         try await client.connected()
         let before = residentBytes()
-        // Ten minutes of five changes a second, and half as many results.
-        for tick in 0..<3_000 {
+        // Hours of changes, 90 MB in all. The other tests' memory is in this number too.
+        for tick in 0..<60_000 {
             client.client.publish(
                 Message(
                     "power", Array(repeating: UInt8(truncatingIfNeeded: tick), count: 300), retained: true))
@@ -102,14 +102,15 @@ import Testing
         let counters = client.client.counters()
         #expect(counters.queued <= 51 + 100)
         #expect(counters.queueHighWater <= 52 + 101)
-        #expect(residentBytes() - before < 5_000_000)
+        #expect(residentBytes() - before < 30_000_000)
         #expect(await client.client.subscribe(["a"]) == [false])  // unanswered until the connection ends
         #expect(try await client.lost().code == .keepAlive)
         #expect(client.lines.all.filter { $0.level <= .warning }.count == 1)
         fake.stop()
         let broker = try TestBroker(port: fake.port)
         let reader = try await TestClient.subscribed(broker.settings(clientID: "reader"), to: ["#"])
-        try await client.connected()
+        // It may have been with the old one once more.
+        repeat { try await client.connected() } while !broker.log.contains(" as bridge ")
         client.client.publish(Message("power", "now", retained: true))
         #expect(try await reader.message("power").text == "now")
         #expect(reader.seen.count == 2)
@@ -117,32 +118,40 @@ import Testing
         await reader.close()
     }
 
-    @Test func aSecondClientWithOurIdMakesUsBackOffForLong() async throws {
-        let broker = try TestBroker()
-        let first = TestClient(broker.settings(clientID: "bridge"))
-        try await first.connected()
-        let second = TestClient(broker.settings(clientID: "bridge"))
-        try await second.connected()
-        let loss = try await first.lost()
+    @Test func aBrokerThatSaysWhoTookOverIsBelieved() async throws {
+        let fake = try FakeBroker { _ in .bytesThenClose(FakeBroker.accept5 + [0xE0, 2, 0x8E, 0]) }
+        defer { fake.stop() }
+        let client = TestClient(settings(fake.port))
+        try await client.connected()
+        let loss = try await client.lost()
         #expect(loss.code == .takenOver)
         #expect(try #require(loss.retryIn) >= .seconds(60))
         #expect(loss.sentence.contains("client id bridge"))
-        #expect(first.lines.containing("client id").count == 1)
-        await first.abandon()
-        await second.close()
-        #expect(second.seen.count == 2)
+        await client.abandon()
     }
 
-    @Test func on311AQuarrelOverTheClientIdIsGuessed() async throws {
+    /// mosquitto 2.0 closes the older of two connections with one id without a word.
+    @Test(arguments: [MQTTSettings.ProtocolPreference.v5, .v311], ["home/instance", nil])
+    func aSecondCopyMakesOneOfUsBackOffForLong(
+        _ preference: MQTTSettings.ProtocolPreference, _ claimTopic: String?
+    ) async throws {
         let broker = try TestBroker()
-        var settings = broker.settings(clientID: "bridge")
-        settings.protocolPreference = .v311
-        let first = TestClient(settings)
-        let second = TestClient(settings)
+        var one = broker.settings(clientID: "bridge")
+        one.protocolPreference = preference
+        one.claimTopic = claimTopic
+        var two = one
+        two.instance = "another"
+        let first = TestClient(one)
+        try await first.connected()
+        let second = TestClient(two)
         var losses: [BrokerLoss] = []
         while losses.last?.code != .takenOver, losses.count < 20 { losses.append(try await first.lost()) }
         #expect(losses.last?.code == .takenOver)
+        #expect(losses.count <= (claimTopic == nil ? 8 : 3))
         #expect(try #require(losses.last?.retryIn) >= .seconds(60))
+        #expect(first.lines.containing("client id").count == 1)
+        // The claim is our own affair.
+        #expect(!first.seen.contains { if case .message = $0 { true } else { false } })
         await first.abandon()
         await second.abandon()
     }

@@ -14,11 +14,13 @@ import Testing
         var options = TestBroker.Options()
         options.persistence = persistence
         let broker = try TestBroker(options)
-        let client = TestClient(broker.settings(clientID: "bridge"))
+        var settings = broker.settings(clientID: "bridge")
+        settings.claimTopic = "p/instance"
+        let client = TestClient(settings)
         try await client.connected()
         await publishPicture(client.client)
         let cold = try await TestClient.retained(broker.settings(clientID: ""))
-        #expect(cold.count == 21)
+        #expect(cold.count == 22)
         for round in 1...20 {
             if round % 2 == 0 { broker.kill() } else { broker.stop() }
             try await client.lost()
@@ -39,6 +41,7 @@ import Testing
         var settings = broker.settings(clientID: "bridge")
         settings.port = wire.port
         settings.will = Will(Message("p/availability", "offline", retained: true))
+        settings.claimTopic = "p/instance"
         let client = TestClient(settings)
         try await client.connected()
         await publishPicture(client.client)

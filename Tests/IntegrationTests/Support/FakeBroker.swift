@@ -77,8 +77,11 @@ final class FakeBroker: Sendable {
         guard count > 0 else { return false }
         guard greeted.insert(socket).inserted else { return true }
         // CONNECT: type, length (one or two bytes here), "MQTT" with its length, level.
-        guard let name = bytes.firstIndex(of: UInt8(ascii: "M")), name + 4 < count else { return false }
-        let level = bytes[name + 4]
+        // Anything else, a TLS handshake for one, counts as level 0.
+        var level: UInt8 = 0
+        if let name = bytes.prefix(16).firstIndex(of: UInt8(ascii: "M")), name + 4 < count {
+            level = bytes[name + 4]
+        }
         state.withLock { $0.levels.append(level) }
         switch answer(level) {
         case .bytes(let reply): return write(socket, reply)

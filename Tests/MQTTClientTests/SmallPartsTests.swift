@@ -1,0 +1,175 @@
+import Ambient
+import MQTTTypes
+import TestSupport
+import Testing
+
+@testable import MQTTClient
+
+@Suite struct PacketSizeTests {
+    @Test(
+        arguments: [
+            (Message("t", "x", qos: .atMostOnce), 6),
+            (Message("t", "x"), 8),
+            (Message("t", Array(repeating: 0, count: 122)), 129),
+            (Message("t", Array(repeating: 0, count: 123)), 131),
+            (Message("t", Array(repeating: 0, count: 16_378)), 3 + 16_383),
+            (Message("t", Array(repeating: 0, count: 16_379)), 4 + 16_384),
+            (Message("ö", [], expirySeconds: 1, responseTopic: "r", correlationData: [1]), 8),
+        ] as [(Message, Int)])
+    func in311(_ message: Message, _ size: Int) {
+        #expect(PacketSize.publish(message, version: .v311) == size)
+    }
+
+    @Test(
+        arguments: [
+            (Message("t", "x", qos: .atMostOnce), 7),
+            (Message("t", "x", expirySeconds: 1), 14),
+            (
+                Message("t", [], expirySeconds: 1, responseTopic: "ab", correlationData: [1, 2, 3]),
+                2 + 3 + 2 + 1 + 5 + 5 + 6
+            ),
+            (Message("t", [], responseTopic: String(repeating: "r", count: 200)), 213),
+        ] as [(Message, Int)])
+    func in5(_ message: Message, _ size: Int) { #expect(PacketSize.publish(message, version: .v5) == size) }
+}
+
+@Suite struct EventQueueTests {
+    private let session = BrokerEvent.connected(BrokerSession(version: .v5))
+    private func loss(_ sentence: String) -> BrokerEvent {
+        .disconnected(BrokerLoss(code: .closed, sentence: sentence))
+    }
+    private func drain(_ queue: inout EventQueue) -> [BrokerEvent] {
+        var events: [BrokerEvent] = []
+        while let event = queue.take() { events.append(event) }
+        return events
+    }
+
+    @Test func tooManyMessagesDropTheOldestAndNoNews() {
+        var queue = EventQueue(messageLimit: 2)
+        queue.put(session)
+        for number in 1...5 { queue.put(.message(Message("t", "\(number)"))) }
+        queue.put(loss("gone"))
+        #expect(queue.dropped == 3)
+        #expect(
+            drain(&queue) == [
+                session, .message(Message("t", "4")), .message(Message("t", "5")), loss("gone"),
+            ])
+    }
+
+    @Test func ofAttemptsInVainTheNewestStays() {
+        var queue = EventQueue(messageLimit: 2)
+        for number in 1...100 { queue.put(loss("\(number)")) }
+        #expect(drain(&queue) == [loss("100")])
+    }
+
+    @Test func newsIsBoundedAndStillAlternates() {
+        var queue = EventQueue(messageLimit: 2)
+        for number in 1...1_000 {
+            queue.put(session)
+            queue.put(loss("\(number)"))
+        }
+        let events = drain(&queue)
+        #expect(events.count <= 64 && events.last == loss("1000"))
+        for (place, event) in events.enumerated() { #expect((event == session) == (place % 2 == 0)) }
+    }
+}
+
+@Suite struct TLSFailureTests {
+    @Test(arguments: [
+        (
+            [
+                "Error: host name verification failed.",
+                "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed",
+            ], TLSFailure.wrongHost
+        ),
+        (["OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"], .unknownAuthority),
+        (
+            ["OpenSSL Error[0]: error:0A00045C:SSL routines::tlsv13 alert certificate required"],
+            .clientCertificate
+        ),
+        (["OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca"], .clientCertificate),
+        (["OpenSSL Error[0]: error:0A00010B:SSL routines::wrong version number"], .notTLS),
+        (
+            ["OpenSSL Error[0]: error:0A000102:SSL routines::unsupported protocol"],
+            .other("unsupported protocol")
+        ),
+    ])
+    func complaintsAreToldApart(_ complaints: [String], _ failure: TLSFailure) {
+        #expect(TLSFailure(complaints: complaints) == failure)
+    }
+
+    @Test func noComplaintIsNoTLSFailure() {
+        #expect(TLSFailure(complaints: []) == nil)
+        #expect(TLSFailure(complaints: ["Warning: something"]) == nil)
+    }
+}
+
+@Suite struct SentenceTests {
+    private let settings = MQTTSettings(
+        host: "broker.lan", port: 8883, clientID: "bridge",
+        credentials: MQTTCredentials(user: "me", password: "the secret"),
+        tls: MQTTEncryption(caFile: "/ca.pem"))
+
+    @Test(arguments: [
+        ConnectionEnd.nameUnknown, .connectFailed(errno: 111), .timedOut(reached: true),
+        .timedOut(reached: false),
+        .tls(.unknownAuthority), .tls(.wrongHost), .tls(.clientCertificate), .tls(.notTLS),
+        .tls(.closedEarly),
+        .tls(.other("x")), .refused(reason: 0x86), .refused(reason: 0x87), .refused(reason: 0xFE),
+        .dismissed(reason: 0x8E), .dismissed(reason: 0x8B), .dismissed(reason: 0xFE), .closed, .keepAlive,
+        .protocolError("x"), .unreadable(file: "/ca.pem"), .stopped,
+    ])
+    func everyEndHasOneSentenceWithoutSecrets(_ end: ConnectionEnd) {
+        let sentence = end.sentence(for: settings)
+        #expect(sentence.hasSuffix(".") && !sentence.contains("\n"))
+        #expect(!sentence.contains("the secret"))
+    }
+
+    @Test func credentialsDoNotPrint() {
+        var text = ""
+        dump(settings, to: &text)
+        text += "\(settings)" + String(reflecting: settings.credentials)
+        #expect(!text.contains("the secret") && !text.contains("\"me\""))
+    }
+}
+
+/// The client without a broker: nothing answers on the port.
+@Suite struct AwayTests {
+    private func client(_ time: ManualTime) -> MQTTClient {
+        // A host that is not a name: no packet leaves the machine.
+        MQTTClient(
+            settings: MQTTSettings(host: "not a name", port: 1, clientID: "bridge"),
+            ambient: Ambient(time: time, chance: { 0.5 }))
+    }
+
+    @Test func withoutAConnectionNothingWaitsAndNothingIsGranted() async {
+        let client = client(ManualTime())
+        for number in 0..<1_000 { client.publish(Message("t/\(number)", "x", retained: true)) }
+        client.publish(Message("t/#", "x"))
+        let counters = client.counters()
+        #expect(counters.queued == 0 && counters.droppedWhileAway == 1_000 && counters.refused == 1)
+        #expect(await client.subscribe(["a", "b"]) == [false, false])
+        await client.drain(limit: .seconds(3_600))
+    }
+
+    @Test func itNeverGivesUpAndEndsWhenCancelled() async {
+        let time = ManualTime()
+        let client = client(time)
+        let running = Task { await client.run() }
+        var losses: [BrokerLoss] = []
+        for await event in client.events {
+            guard case .disconnected(let loss) = event, let wait = loss.retryIn else { break }
+            losses.append(loss)
+            if losses.count == 30 {
+                running.cancel()
+                break
+            }
+            while time.sleeperCount == 0 { await Task.yield() }
+            time.advance(by: wait)
+        }
+        await running.value
+        #expect(losses.count == 30)
+        #expect(losses.allSatisfy { $0.code == .nameUnknown })
+        await client.run()  // a second call returns
+    }
+}
