@@ -13,6 +13,8 @@ struct BoxScriptState: Sendable {
     var busyCalls = 0
     /// API answers come after so many beats; 0 is at once.
     var answerBeats = 0
+    /// Every handler answers with this status and an error.
+    var httpStatus: Int?
     /// Every configure call wants a confirmation, whatever the vintage.
     var alwaysStepUp: Bool?
     /// Commands that are accepted and then never settled.
@@ -140,6 +142,18 @@ extension SimulatedBox {
         }
     }
 
+    /// Takes the house battery out, its source with it.
+    public func removeBattery() {
+        board.remove("house-battery")
+        house.now { $0.batterySoc = nil }
+    }
+
+    /// Takes every charger out, their sources with them.
+    public func removeChargers() {
+        for charger in house.now({ $0.chargers }) { board.remove(charger.settings.driver) }
+        house.now { $0.chargers = [] }
+    }
+
     // MARK: The process
 
     /// The process ends and starts again: the room sees the box go and come, all
@@ -193,6 +207,9 @@ extension SimulatedBox {
     public func setBusy(calls: Int) { script.busyCalls = max(0, calls) }
     /// API answers wait that many beats; meanwhile the slot is taken. 0 answers at once.
     public func setAnswerDelay(beats: Int) { script.answerBeats = max(0, beats) }
+    /// Every handler answers with that HTTP status and an error, 503 as just after a
+    /// start for example; `nil` ends that.
+    public func setHTTPError(status: Int?) { script.httpStatus = status }
     /// Whether configure calls want a confirmation; `nil` does as the vintage does.
     public func setStepUp(_ isWanted: Bool?) { script.alwaysStepUp = isWanted }
     /// Commands get no answer at all, or an acknowledgement and no result.

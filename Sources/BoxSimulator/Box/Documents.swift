@@ -6,6 +6,8 @@ import JSONText
 /// What the box's HTTP handlers answer.
 extension SimulatedBox {
     func document(for call: APICall, role: BoxRole) -> HTTPAnswer {
+        _ = observe()
+        if let status = script.httpStatus { return .error(status, "not available") }
         let parts = call.path.split(separator: "/").map(String.init)
         if parts.count == 4, parts[1] == "loadpoints" {
             return loadpointDocument(call, id: parts[2], resource: parts[3])

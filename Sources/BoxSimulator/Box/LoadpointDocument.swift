@@ -273,7 +273,9 @@ extension SimulatedBox {
             switch name {
             case "soc", "soc_pct":
                 guard let number = value.doubleValue else { return wrong(name) }
-                if name == "soc" || schedule.soc == 0 { schedule.soc = Self.fold(number) }
+                // The old spelling counts only where the new one says nothing.
+                let level = Self.fold(number)
+                if name == "soc" ? level > 0 : schedule.soc == 0 { schedule.soc = level }
             case "time_of_day_min", "time_of_day_min_utc":
                 guard case .int(let minute) = value else { return wrong(name) }
                 guard (0..<1_440).contains(minute) else {

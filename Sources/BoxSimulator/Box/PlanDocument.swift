@@ -7,7 +7,7 @@ extension SimulatedBox {
         let seen = house.now { model in
             (
                 plan: model.plan, isWithheld: model.isPlanWithheld, isReplanning: model.isReplanning,
-                forced: model.forcedShortfallWh, storage: model.settings.battery?.capacityWh
+                storage: model.settings.battery?.capacityWh
             )
         }
         let isNew = vintage.hasCarLevels
@@ -21,7 +21,7 @@ extension SimulatedBox {
         }
         var plan = JSONValue.null
         if let known = seen.plan, !seen.isWithheld {
-            plan = document(of: known, forced: seen.forced, storageWh: seen.storage)
+            plan = document(of: known, storageWh: seen.storage)
         }
         return ["enabled": true, "meta": .object(meta), "plan": plan]
     }
@@ -31,9 +31,7 @@ extension SimulatedBox {
         "planner_cheap": "cheap_charge",
     ]
 
-    private func document(
-        of plan: HousePlan, forced: [String: Double], storageWh: Double?
-    ) -> JSONValue {
+    private func document(of plan: HousePlan, storageWh: Double?) -> JSONValue {
         let cost = plan.slots.map(\.costMinor).reduce(0, +)
         let mean = plan.slots.map(\.price.totalMinor).reduce(0, +) / Double(max(1, plan.slots.count))
         let netKWh = plan.slots.map { $0.gridW / 4_000 }.reduce(0, +)
@@ -60,7 +58,7 @@ extension SimulatedBox {
         ]
         if vintage.hasCarLevels {
             // What is complete has no entry: nothing missing and nothing known look alike.
-            let missing = plan.shortfallWh.filter { $0.value > 0 }.merging(forced) { _, new in new }
+            let missing = plan.shortfallWh.filter { $0.value > 0 }
             if !missing.isEmpty {
                 body["loadpoint_shortfall_wh"] = .object(missing.mapValues(JSONValue.double))
             }

@@ -46,7 +46,8 @@ public actor SimulatedBox {
         self.carrier = carrier
         self.ambient = ambient
         vintage = settings.vintage
-        dice = BoxDice(seed: settings.seed)
+        // Not the dice that made the keys, or the first code would be a piece of one.
+        dice = BoxDice(seed: settings.seed.map { ~$0 })
         board = SourceBoard(
             staleAfterMs: Self.milliseconds(settings.staleAfter),
             hasSolar: house.settings.pvPeakW > 0, hasBattery: house.settings.battery != nil,
@@ -125,12 +126,16 @@ public actor SimulatedBox {
             prologue: Array("ftw.session.v1:".utf8) + settings.identity.publicKey,
             staticKey: settings.identity, ephemeral: ephemeral)
         let (clientKey, payload) = try handshake.readMessage1(message1)
+        let isKnown = enrolment.role(of: clientKey) != nil
         guard
             enrolment.admits(
                 key: clientKey, payload: payload, now: ambient.time.monotonic, date: house.clock.now)
         else {
             script.refusedHandshakes += 1
             return
+        }
+        if !isKnown {
+            ambient.log.info("simulated box: paired with \(BoxNames.deviceID(clientKey: clientKey))")
         }
         let (message2, keys) = try handshake.writeMessage2(payload: [])
         if sessions.count >= Self.sessionLimit { sessions.removeFirst() }

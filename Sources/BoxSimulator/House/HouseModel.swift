@@ -20,7 +20,7 @@ struct HouseModel: Sendable {
     private(set) var plan: HousePlan?
     /// Grows by one with each plan.
     private(set) var planCount = 0
-    /// What a test says is missing, whatever the plan found.
+    /// What is to be missing at the deadline, whatever the plan could do.
     var forcedShortfallWh: [String: Double] = [:]
     var isReplanning = false
     /// No plan is served, and none is followed.
@@ -46,23 +46,34 @@ struct HouseModel: Sendable {
         at = settings.zone.start(of: settings.zone.day(of: now).adding(days: -1))
         for index in chargers.indices { applyEveryday(to: index) }
         replan("scheduled")
-        advance(to: now)
+        advance(to: now, step: 300)
         batterySoc = settings.battery?.soc
         replan("scheduled")
         settle(seconds: 0)
     }
 
-    /// Lets time pass until `instant`; a moment in the past changes nothing.
-    /// More than four days at once are not lived through, only the last four.
-    mutating func advance(to instant: Date) {
+    /// Lets time pass until `instant`. More than four days at once are not lived
+    /// through, only the last four; when the clock was set back, the house goes
+    /// on from the earlier time as it is.
+    ///
+    /// - Parameter step: The longest step, in seconds; steps end on its multiples. Long steps
+    ///   also make for fewer plans.
+    mutating func advance(to instant: Date, step: Double = 60) {
         if instant.timeIntervalSince(at) > 4 * 86_400 { at = instant.addingTimeInterval(-4 * 86_400) }
+        if at.timeIntervalSince(instant) > 5 {
+            at = instant
+            for index in chargers.indices { setTarget(index) }
+            replan("scheduled")
+        }
         while at < instant {
             let second = at.timeIntervalSince1970
-            let minute = (second / 60).rounded(.down) * 60 + 60
-            let next = min(instant, Date(timeIntervalSince1970: minute))
+            let mark = (second / step).rounded(.down) * step + step
+            let next = min(instant, Date(timeIntervalSince1970: mark))
             settle(seconds: next.timeIntervalSince(at))
             at = next
-            if let plan, at.timeIntervalSince(plan.generatedAt) >= 900, !isPlanWithheld, !isReplanning {
+            if let plan, at.timeIntervalSince(plan.generatedAt) >= max(900, step * 12), !isPlanWithheld,
+                !isReplanning
+            {
                 replan("scheduled")
             }
         }
@@ -76,13 +87,17 @@ struct HouseModel: Sendable {
             guard charger.pluggedIn, let target = charger.target, target.time > at, target.soc > 0 else {
                 return nil
             }
+            let goal = min(target.soc, charger.carLimit ?? 1)
+            let forced = forcedShortfallWh[charger.settings.id] ?? 0
             return HousePlanner.Car(
                 id: charger.settings.id, soc: charger.workingSoc,
-                goal: min(target.soc, charger.carLimit ?? 1), deadline: target.time,
+                goal: max(0, goal - forced / charger.settings.carCapacityWh), deadline: target.time,
                 maxW: charger.settings.maxW, capacityWh: charger.settings.carCapacityWh)
         }
-        plan = planner.plan(
+        var made = planner.plan(
             now: at, mode: mode, batterySoc: batterySoc, cars: cars, trigger: trigger, number: planCount)
+        for car in cars { made.shortfallWh[car.id, default: 0] += forcedShortfallWh[car.id] ?? 0 }
+        plan = made
     }
 
     func charger(_ id: String) -> Int? { chargers.firstIndex { $0.settings.id == id } }

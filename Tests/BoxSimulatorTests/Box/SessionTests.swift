@@ -233,4 +233,36 @@ import Testing
         let hold = try await bench.command(phone, "loadpoint.hold", ["id": "garage", "power_w": 0])
         #expect(hold.first?.body["error"]?["args"] == ["subsystem": "loadpoints"])
     }
+
+    @Test func batteryAndChargersCanBeTakenOut() async throws {
+        let bench = try BoxBench()
+        await bench.box.removeBattery()
+        await bench.box.removeChargers()
+        let snap = try await bench.greet(try await bench.join()).last
+        #expect(snap?.body["fields"]?["5"] == nil && snap?.body["fields"]?["10"] == nil)
+        #expect(snap?.body["sources"]?.mapValue?.members.map(\.key) == ["roof-pv", "grid-meter"])
+        #expect(await bench.box.sourceNames == ["grid-meter", "roof-pv"])
+    }
+
+    @Test func aSeedMakesTheSameKeysAndNoCodeIsPartOfThem() async throws {
+        let one = try SimulatedBoxSettings(seed: 11)
+        let two = try SimulatedBoxSettings(seed: 11)
+        #expect(one.identity.publicKey == two.identity.publicKey)
+        #expect(try SimulatedBoxSettings().identity.publicKey != one.identity.publicKey)
+        let bench = try BoxBench(keys: one)
+        let link = await bench.box.pairingLink()
+        #expect(await bench.box.pairingLink() != link)
+        let code = try PairingLink(parsing: link).code.withBytes { $0 }
+        let secret = one.rendezvousSecret.withBytes { $0 } + one.identity.exportSecret()
+        #expect(!secret.indices.contains { secret[$0...].starts(with: code) })
+    }
+
+    @Test func aServiceThatIsNotUpYetAnswers503() async throws {
+        let bench = try BoxBench()
+        let phone = try await bench.join()
+        await bench.box.setHTTPError(status: 503)
+        #expect(try await bench.get(phone, "/api/status").status == 503)
+        await bench.box.setHTTPError(status: nil)
+        #expect(try await bench.get(phone, "/api/status").status == 200)
+    }
 }

@@ -110,8 +110,15 @@ import Testing
         var house = HouseModel(settings: SimulatedHouseSettings(), now: Self.winter)
         house.advance(to: Self.winter.addingTimeInterval(7 * 86_400))
         #expect(house.at == Self.winter.addingTimeInterval(7 * 86_400))
+    }
+
+    @Test func aClockThatIsSetBackIsFollowed() {
+        var house = HouseModel(settings: SimulatedHouseSettings(), now: Self.winter.addingTimeInterval(7_200))
         house.advance(to: Self.winter)
-        #expect(house.at == Self.winter.addingTimeInterval(7 * 86_400))
+        #expect(house.at == Self.winter)
+        #expect(house.plan?.generatedAt == Self.winter)
+        house.advance(to: Self.winter.addingTimeInterval(600))
+        #expect(house.at == Self.winter.addingTimeInterval(600))
     }
 
     @Test func aHouseWithoutBatteryCarAndSunIsJustLoad() {
