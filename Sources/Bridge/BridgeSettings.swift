@@ -1,3 +1,4 @@
+public import EnergyModel
 public import MQTTTypes
 
 /// What a bridge for one site needs to know. A plain value; where it is read

@@ -1,3 +1,4 @@
+import EnergyModel
 import FoundationEssentials
 import JSONText
 import MQTTTypes

@@ -1,3 +1,4 @@
+public import EnergyModel
 import MQTTTypes
 
 extension TopicTree {

@@ -19,10 +19,10 @@ final class PairingProgress: Sendable {
         var link: Link?
     }
     private let state = Mutex(State())
-    private let language: EnergyModel.Language
+    private let language: Language
     private let time: any TimeSource
 
-    init(language: EnergyModel.Language, time: any TimeSource) {
+    init(language: Language, time: any TimeSource) {
         self.language = language
         self.time = time
     }

@@ -3,6 +3,7 @@ import BoxLink
 import BoxSession
 import Bridge
 import Configuration
+import EnergyModel
 import MQTTClient
 import MQTTTypes
 import Persistence

@@ -106,7 +106,7 @@ struct CheckVerb {
     private func box(
         _ record: PairingRecord, _ assembly: SiteAssembly, _ around: Surroundings, _ list: Checklist
     ) async -> ExitCode {
-        let language: EnergyModel.Language = assembly.settings.language == .sv ? .sv : .en
+        let language: Language = assembly.settings.language == .sv ? .sv : .en
         do {
             let session = try assembly.session(for: record, over: try assembly.carrier(for: record))
             let last = await Self.meet(session, around.ambient.time)

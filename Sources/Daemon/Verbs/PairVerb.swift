@@ -97,7 +97,7 @@ struct PairVerb {
         let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
         let session = try assembly.session(for: record, over: try assembly.carrier(for: record))
         let patience = Duration.seconds(options.seconds ?? Self.patience)
-        let language: EnergyModel.Language = settings.language == .sv ? .sv : .en
+        let language: Language = settings.language == .sv ? .sv : .en
         let progress = PairingProgress(language: language, time: around.ambient.time)
         let outcome = await withTaskGroup(of: PairingProgress.Outcome?.self) { group in
             group.addTask {

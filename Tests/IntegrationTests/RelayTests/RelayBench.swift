@@ -95,7 +95,7 @@ func ending(of events: AsyncStream<WebSocketEvent>) async -> WebSocketEvent? {
 }
 
 /// Two authorities and three certificates, made afresh by the openssl command.
-struct TestCertificates {
+struct RelayCertificates {
     let folder: String
 
     func file(_ name: String) -> String { "\(folder)/\(name)" }

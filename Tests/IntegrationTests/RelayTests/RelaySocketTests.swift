@@ -279,9 +279,9 @@ extension RelayOverSockets {
         }
 
         private func with(
-            certificate: String, _ body: (RelayBench, TestCertificates) async throws -> Void
+            certificate: String, _ body: (RelayBench, RelayCertificates) async throws -> Void
         ) async throws {
-            let certificates = try TestCertificates()
+            let certificates = try RelayCertificates()
             defer { certificates.remove() }
             let bench = RelayBench { settings in
                 settings.server.certificateFile = certificates.file("\(certificate).pem")

@@ -1,8 +1,4 @@
-/// The language of names and sentences that people see. Tokens, topics and
-/// entity ids are the same in every language.
-public enum Language: String, Sendable, CaseIterable {
-    case en, sv
-}
+public import EnergyModel
 
 /// One text in every language.
 public struct LocalText: Sendable, Equatable {
