@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test func everyLinkStateAndReasonHasASentenceInBothLanguages() {
-        for language in [Bridge.Language.en, .sv] {
+        for language in Language.allCases {
             let sentences = SiteSentences(language: language, zone: .utc)
             for state in Link.State.allCases {
                 #expect(!sentences.link(Link(state: state, since: morning)).isEmpty)

@@ -10,7 +10,7 @@ import MQTTTypes
 let morning = Date(timeIntervalSince1970: 1_796_029_200)
 
 func settings(
-    site: String = "home", name: String = "Home", base: String = "ftw", language: Bridge.Language = .en,
+    site: String = "home", name: String = "Home", base: String = "ftw", language: Language = .en,
     rate: BridgeSettings.Rate = .normal, values: Bool = false, discovery: Bool = true
 ) -> BridgeSettings {
     BridgeSettings(

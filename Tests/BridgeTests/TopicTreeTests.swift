@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Bridge.Language.allCases)
-    func theCheckedInPageIsTheTable(language: Bridge.Language) throws {
+    @Test(arguments: Language.allCases)
+    func theCheckedInPageIsTheTable(language: Language) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = folder.appending(path: "config/topics.\(language.rawValue).md")

@@ -86,12 +86,8 @@ import Testing
         let cold = try await stage.settled()
         // Under a client id of its own, or the broker would throw the first one out.
         let second = try stage.bridge(state: "copy") { $0.mqtt.clientID = "copy" }
-        _ = try await eventually("the second one to notice") {
-            stage.lines.containing("was here first; this one stands by").isEmpty ? nil : true
-        }
-        _ = try await eventually("the first one to notice") {
-            stage.lines.containing("was started; it is told to stand by").isEmpty ? nil : true
-        }
+        try await stage.line("was here first; this one stands by")
+        try await stage.line("was started; it is told to stand by")
         try await stage.becomes(cold, after: "a second copy came")
         let instance = cold.document("bridge/info")?["instance"]
         #expect(try await stage.picture().document("bridge/info")?["instance"] == instance)
@@ -118,10 +114,7 @@ import Testing
         let first = try stage.bridge()
         _ = try await stage.settled()
         let second = try stage.bridge(state: "copy")
-        let lines = try await eventually("a line about the client id") {
-            let lines = stage.lines.containing("client id")
-            return lines.isEmpty ? nil : lines
-        }
+        let lines = try await stage.line("client id")
         #expect(lines.count <= 2)
         let connects = { first.client.counters().connects + second.client.counters().connects }
         let before = connects()

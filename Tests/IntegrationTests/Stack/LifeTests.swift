@@ -160,9 +160,7 @@ import Testing
         stage.broker.stop()
         await stage.relay.stop()
         let bridge = try stage.bridge()
-        _ = try await eventually("word of the missing broker") {
-            stage.lines.containing("cannot be reached").isEmpty ? nil : true
-        }
+        try await stage.line("cannot be reached")
         try stage.broker.start()
         let alone = try await stage.picture("the broker") {
             $0.document("box/link")?["reason"] == "relay_unreachable"

@@ -98,9 +98,7 @@ import Testing
     }
 
     @Test func aFailingSourceThatFlapsDoesNotFlapOnTheBroker() async throws {
-        var options = Stage.Options()
-        options.house.pvPeakW = 8_000
-        let stage = try await Stage(options)
+        let stage = try await Stage()
         let bridge = try stage.bridge()
         _ = try await stage.settled()
         let watcher = try await TestClient.subscribed(

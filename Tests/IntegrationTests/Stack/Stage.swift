@@ -22,7 +22,10 @@ final class Stage: Sendable {
         /// Whether the box joins the relay at once.
         var boxIsThere = true
 
-        init() {}
+        init() {
+            // More sun than the battery takes, so that there is something at the meter too.
+            house.pvPeakW = 16_000
+        }
     }
 
     let folder: TestFolder
@@ -178,6 +181,19 @@ final class Stage: Sendable {
             guard picture.isLive else { return false }
             defer { last = picture }
             return last.map { picture.differences(from: $0).isEmpty } ?? false
+        }
+    }
+
+    /// The lines of the log with these words, once there is one.
+    @discardableResult
+    func line(_ words: String) async throws -> [String] {
+        do {
+            return try await eventually("\"\(words)\" in the log") {
+                let lines = self.lines.containing(words)
+                return lines.isEmpty ? nil : lines
+            }
+        } catch {
+            throw TestSetupError("\(error)\n\(lines.texts.suffix(60).joined(separator: "\n"))")
         }
     }
 

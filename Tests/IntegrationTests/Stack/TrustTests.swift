@@ -55,9 +55,7 @@ import Testing
         #expect(picture.text("box/availability") == "offline")
         #expect(picture.text("bridge/availability") == "online")
         // Each attempt fails the same way, and that is one line.
-        _ = try await eventually("the line in the log") {
-            stage.lines.containing(words).isEmpty ? nil : true
-        }
+        try await stage.line(words)
         #expect(stage.lines.all.filter { $0.level <= .warning && $0.text.contains(words) }.count == 1)
         #expect(stage.relay.socketCount() == 0)
         await bridge.stop()
@@ -101,10 +99,7 @@ import Testing
             settings.mqtt.user = "bridge"
             settings.mqtt.password = Secret(Array(password.utf8))
         }
-        let lines = try await eventually("the sentence about the password") {
-            let lines = stage.lines.containing("user name")
-            return lines.isEmpty ? nil : lines
-        }
+        let lines = try await stage.line("user name")
         #expect(lines.count == 1)
         // What is known of the box meanwhile is kept for the broker's return.
         _ = try await eventually("the box, without a broker") {

@@ -26,6 +26,8 @@ struct Child: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // Libraries open sockets that would live on in it, listening ones among them.
+        for descriptor in Int32(3)..<512 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         // The child starts with no signal blocked, whatever thread starts it.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
