@@ -9,6 +9,10 @@ struct LinkTracker: Equatable {
     /// A planned change of room or session is not shown unless it takes longer than this.
     private(set) var graceUntil: Duration?
 
+    /// Box and bridge come back to the new room each in its own time, the box
+    /// within 5 s (FTW wire §1.5); the rest is for dialling and the handshake.
+    static let rotationGrace = Duration.seconds(7)
+
     init(at wall: Date) { link = Link(state: .connecting, since: wall) }
 
     /// A frame of the box was opened.

@@ -94,7 +94,7 @@ import Testing
         let said = second.client.counters().publishes
         // It says nothing more while the first one works.
         let frames = await first.session.counters().frames
-        _ = try await eventually("some beats") {
+        _ = try await stage.eventually("some beats") {
             await first.session.counters().frames > frames + 5 ? true : nil
         }
         #expect(second.client.counters().publishes == said)
@@ -119,7 +119,7 @@ import Testing
         let connects = { first.client.counters().connects + second.client.counters().connects }
         let before = connects()
         let frames = await first.session.counters().frames
-        _ = try await eventually("some beats") {
+        _ = try await stage.eventually("some beats") {
             await first.session.counters().frames > frames + 6 ? true : nil
         }
         #expect(connects() - before <= 4)

@@ -65,7 +65,7 @@ import Testing
         // The path breaks without a goodbye: the broker says it for us, and we take it back.
         for round in 1...5 {
             wire.cut()
-            _ = try await eventually("will and birth, round \(round)") {
+            _ = try await stage.eventually("will and birth, round \(round)") {
                 let texts = Self.texts(watcher)
                 return texts.count >= 2 * round + 1 && texts.last == "online" ? true : nil
             }
@@ -99,7 +99,7 @@ import Testing
         for round in 1...8 {
             let connects = bridge.client.counters().connects
             wire.cut()
-            _ = try await eventually("a connection after cut \(round)") {
+            _ = try await stage.eventually("a connection after cut \(round)") {
                 bridge.client.counters().connects > connects ? true : nil
             }
             try await stage.becomes(cold, after: "cut \(round)")
@@ -126,7 +126,7 @@ import Testing
             await stage.box.setSource("roof-pv", round % 2 == 0 ? .offline : .answering)
             try await Task.sleep(for: .milliseconds(400))
         }
-        _ = try await eventually("frames of the box while the broker is frozen") {
+        _ = try await stage.eventually("frames of the box while the broker is frozen") {
             await bridge.session.counters().frames > before.frames + 5 ? true : nil
         }
         #expect(await bridge.session.counters().sessions == before.sessions)

@@ -72,7 +72,7 @@ import Testing
         #expect(nobody.output.contains("is the bridge running?"))
 
         let daemon = try program.start(["run"])
-        let live = try await eventually("a live house") {
+        let live = try await stage.eventually("a live house") {
             let now = try await picture()
             return now.isLive ? now : nil
         }
@@ -132,7 +132,7 @@ import Testing
         #expect(check.code == 5, "\(check.output)")
         #expect(check.output.contains("user name"))
         let daemon = try program.start(["run"])
-        _ = try await eventually("the daemon to say what is wrong") {
+        _ = try await stage.eventually("the daemon to say what is wrong") {
             daemon.output.contains("user name") ? true : nil
         }
         // Not by a crash either.
@@ -151,7 +151,7 @@ import Testing
         let first = try program.start(["run"])
         let cold = try await stage.settled()
         // The picture is saved some seconds after the first values.
-        _ = try await eventually("the picture on disk") {
+        _ = try await stage.eventually("the picture on disk") {
             access("\(program.stateFolder)/memory-home.picture.json", F_OK) == 0 ? true : nil
         }
         first.child.signal(SIGKILL)

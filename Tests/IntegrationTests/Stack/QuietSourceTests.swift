@@ -108,7 +108,7 @@ import Testing
             $0.text("source/roof-pv/availability") == "offline"
         }
         let frames = await bridge.session.counters().frames
-        _ = try await eventually("a few beats") {
+        _ = try await stage.eventually("a few beats") {
             await bridge.session.counters().frames > frames + 8 ? true : nil
         }
         let news = watcher.seen.compactMap { event -> Message? in

@@ -59,7 +59,7 @@ import Testing
         try await stage.relay.start()
         try await stage.becomes(cold, after: "a restart of the relay")
         stage.relay.dropAll()
-        _ = try await eventually("a second session") {
+        _ = try await stage.eventually("a second session") {
             await bridge.session.counters().sessions >= 3 ? true : nil
         }
         try await stage.becomes(cold, after: "sockets that broke")
@@ -76,7 +76,7 @@ import Testing
         for (round, delta) in [Int64(1), -1].enumerated() {
             let opened = stage.relay.counters.opened
             stage.relay.rotate(by: delta)
-            _ = try await eventually("everybody in the new room") {
+            _ = try await stage.eventually("everybody in the new room") {
                 let isThere = stage.relay.counters.opened >= opened + 2 && stage.relay.socketCount() == 2
                 let sessions = await bridge.session.counters().sessions
                 return isThere && sessions == UInt64(round) + 2 ? true : nil
@@ -99,7 +99,7 @@ import Testing
         #expect(grid != 0)
         let watcher = try await TestClient.subscribed(stage.onlooker, to: ["ftw/home/#"])
         await stage.box.restart()
-        _ = try await eventually("a session with the new process") {
+        _ = try await stage.eventually("a session with the new process") {
             await bridge.session.counters().sessions >= 2 ? true : nil
         }
         try await stage.becomes(cold, after: "a restart of the box")
@@ -137,7 +137,7 @@ import Testing
         let bridge = try stage.bridge()
         let cold = try await stage.settled()
         await stage.box.dropSessions()
-        _ = try await eventually("a new session") {
+        _ = try await stage.eventually("a new session") {
             await bridge.session.counters().sessions >= 2 ? true : nil
         }
         try await stage.becomes(cold, after: "an eviction")

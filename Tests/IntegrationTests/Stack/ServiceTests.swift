@@ -32,10 +32,10 @@ import Testing
         let notify = try NotifySocket(in: stage.folder)
         let daemon = try program.start(
             ["run"], variables: ["NOTIFY_SOCKET": notify.path, "WATCHDOG_USEC": "1000000"])
-        _ = try await eventually("READY=1 without a broker") {
+        _ = try await stage.eventually("READY=1 without a broker") {
             notify.lines().contains("READY=1") ? true : nil
         }
-        _ = try await eventually("signs of life without a broker") {
+        _ = try await stage.eventually("signs of life without a broker") {
             notify.lines().filter { $0 == "WATCHDOG=1" }.count >= 3 ? true : nil
         }
         // The journal's form, as nobody named a journal and a service manager waits.
@@ -44,7 +44,7 @@ import Testing
         try await stage.relay.start()
         _ = try await stage.settled()
         let pings = notify.lines().filter { $0 == "WATCHDOG=1" }.count
-        _ = try await eventually("signs of life at work") {
+        _ = try await stage.eventually("signs of life at work") {
             notify.lines().filter { $0 == "WATCHDOG=1" }.count >= pings + 3 ? true : nil
         }
         // A process that stands still gives none.
@@ -54,7 +54,7 @@ import Testing
         try await Task.sleep(for: .seconds(2))
         #expect(notify.lines().count == frozen)
         daemon.child.signal(SIGCONT)
-        _ = try await eventually("signs of life again") { notify.lines().count > frozen ? true : nil }
+        _ = try await stage.eventually("signs of life again") { notify.lines().count > frozen ? true : nil }
         #expect(!notify.lines().contains("STOPPING=1"))
         daemon.child.signal(SIGTERM)
         #expect(try await daemon.child.ended() == 0)
@@ -71,7 +71,7 @@ import Testing
         let watcher = try await TestClient.subscribed(stage.onlooker, to: ["ftw/#"])
         daemon.child.signal(SIGTERM)
         #expect(try await daemon.child.ended() == 0)
-        _ = try await eventually("the goodbye") { Self.news(watcher).last?.text == "offline" ? true : nil }
+        _ = try await stage.eventually("the goodbye") { Self.news(watcher).last?.text == "offline" ? true : nil }
         let news = Self.news(watcher)
         let last = try #require(news.last)
         #expect(last.topic == "ftw/home/bridge/availability")
@@ -98,7 +98,7 @@ import Testing
         _ = try await stage.settled()
         func reload(_ words: String) async throws {
             daemon.child.signal(SIGHUP)
-            _ = try await eventually("\(words) in the log") { daemon.output.contains(words) ? true : nil }
+            _ = try await stage.eventually("\(words) in the log") { daemon.output.contains(words) ? true : nil }
         }
         try await reload("nothing changed")
         try program.configure(

@@ -146,6 +146,15 @@ final class Stage: Sendable {
 
     // MARK: Looking
 
+    /// Looks again until it is so; with the last of the log if it never is.
+    func eventually<T: Sendable>(_ what: String, _ probe: () async throws -> T?) async throws -> T {
+        do {
+            return try await IntegrationTests.eventually(what, probe)
+        } catch {
+            throw TestSetupError("\(error)\n\(lines.texts.suffix(60).joined(separator: "\n"))")
+        }
+    }
+
     /// How the broker is reached without TLS; the test adds what the broker wants.
     var onlooker: MQTTSettings { broker.settings(clientID: "onlooker") }
 
@@ -161,7 +170,7 @@ final class Stage: Sendable {
         _ what: String, root: String = "ftw/home", _ isRight: (RetainedPicture) -> Bool
     ) async throws -> RetainedPicture {
         do {
-            return try await eventually(what) {
+            return try await IntegrationTests.eventually(what) {
                 let picture = try await self.picture(root: root)
                 return isRight(picture) ? picture : nil
             }
@@ -187,13 +196,9 @@ final class Stage: Sendable {
     /// The lines of the log with these words, once there is one.
     @discardableResult
     func line(_ words: String) async throws -> [String] {
-        do {
-            return try await eventually("\"\(words)\" in the log") {
-                let lines = self.lines.containing(words)
-                return lines.isEmpty ? nil : lines
-            }
-        } catch {
-            throw TestSetupError("\(error)\n\(lines.texts.suffix(60).joined(separator: "\n"))")
+        try await eventually("\"\(words)\" in the log") {
+            let lines = self.lines.containing(words)
+            return lines.isEmpty ? nil : lines
         }
     }
 
@@ -201,7 +206,7 @@ final class Stage: Sendable {
     func becomes(_ other: RetainedPicture, after what: String) async throws {
         var differences: [String] = []
         do {
-            _ = try await eventually("the picture after \(what)") {
+            _ = try await IntegrationTests.eventually("the picture after \(what)") {
                 differences = try await self.picture(root: other.root).differences(from: other)
                 return differences.isEmpty ? true : nil
             }

@@ -77,7 +77,7 @@ import Testing
         onlooker.tls = .init(
             caFile: files.authority,
             certificate: .init(certificateFile: files.clientCertificate, keyFile: files.clientKey))
-        let picture = try await eventually("a live house behind TLS") {
+        let picture = try await stage.eventually("a live house behind TLS") {
             let picture = RetainedPicture(messages: try await TestClient.retained(onlooker))
             return picture.isLive ? picture : nil
         }
@@ -102,7 +102,7 @@ import Testing
         let lines = try await stage.line("user name")
         #expect(lines.count == 1)
         // What is known of the box meanwhile is kept for the broker's return.
-        _ = try await eventually("the box, without a broker") {
+        _ = try await stage.eventually("the box, without a broker") {
             await wrong.session.counters().frames > 3 ? true : nil
         }
         await wrong.stop()
@@ -112,7 +112,7 @@ import Testing
         }
         var onlooker = stage.onlooker
         onlooker.credentials = .init(user: "onlooker", password: "looks")
-        let picture = try await eventually("a live house with the right password") {
+        let picture = try await stage.eventually("a live house with the right password") {
             let picture = RetainedPicture(messages: try await TestClient.retained(onlooker))
             return picture.isLive ? picture : nil
         }
