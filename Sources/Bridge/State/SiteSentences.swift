@@ -67,8 +67,18 @@ struct SiteSentences {
     private func sentence(_ reason: Link.Reason) -> LocalText {
         switch reason {
         case .relayUnreachable: LocalText("The relay cannot be reached.", "Reläet går inte att nå.")
+        case .relayUnknownAuthority:
+            LocalText(
+                "The relay's certificate was signed by an unknown authority; a private relay needs its ca_file.",
+                "Reläets certifikat är utfärdat av en okänd utfärdare; ett eget relä behöver sin ca_file.")
+        case .relayWrongHost:
+            LocalText(
+                "The relay's certificate is for another host name; use the name it was made for.",
+                "Reläets certifikat gäller ett annat värdnamn; använd namnet som det utfärdades för.")
         case .relayCertificate:
-            LocalText("The relay's certificate was refused.", "Reläets certifikat godtogs inte.")
+            LocalText(
+                "The encrypted connection to the relay failed.",
+                "Den krypterade anslutningen till reläet misslyckades.")
         case .relayBusy: LocalText("The relay has no room right now.", "Reläet har inte plats just nu.")
         case .clockWrong:
             LocalText(
