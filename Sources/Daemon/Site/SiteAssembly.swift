@@ -75,8 +75,14 @@ struct SiteAssembly: Sendable {
             tls: mqtt.tls.map { tls in
                 MQTTEncryption(caFile: tls.caFile, certificate: Self.certificate(tls))
             },
-            will: will, protocolPreference: protocolPreference)
+            will: will, protocolPreference: protocolPreference,
+            // Who leaves a will is the bridge; only it claims its place.
+            claimTopic: will == nil ? nil : claimTopic)
     }
+
+    /// Where the bridge writes down which instance of it was connected last, so
+    /// that a second one with the same client id is told from a bad network.
+    var claimTopic: String { "\(settings.mqtt.baseTopic)/\(site.id)/bridge/instance" }
 
     private static func certificate(_ tls: Settings.TLS) -> MQTTEncryption.ClientCertificate? {
         guard let certificate = tls.certificateFile, let key = tls.keyFile else { return nil }
