@@ -133,7 +133,6 @@ struct BridgeMachine {
         attempt += 1
         phase = .subscribing
         publisher.session = session
-        echoes.reset()
         sentDiscovery = [:]
         writeBacks = [:]
         actions.append(.subscribe(attempt: attempt, filters: filters))

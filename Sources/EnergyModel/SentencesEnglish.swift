@@ -166,7 +166,8 @@ struct English {
         switch link.reason {
         case .relayUnreachable: return "The relay cannot be reached. Trying again."
         case .relayUnknownAuthority:
-            return "The relay's certificate was signed by an unknown authority; a private relay needs its ca_file."
+            return
+                "The relay's certificate was signed by an unknown authority; a private relay needs its ca_file."
         case .relayWrongHost:
             return "The relay's certificate is for another host name; use the name it was made for."
         case .relayCertificate: return "The encrypted connection to the relay failed."

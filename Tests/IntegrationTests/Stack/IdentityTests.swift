@@ -70,7 +70,8 @@ import Testing
         let state = "\(stage.folder.path)/state"
         for name in try folder.contentsOfDirectory(atPath: state) where name.hasPrefix("memory-home") {
             try folder.copyItem(
-                atPath: "\(state)/\(name)", toPath: "\(state)/\(name.replacing("memory-home", with: "memory-cabin"))")
+                atPath: "\(state)/\(name)",
+                toPath: "\(state)/\(name.replacing("memory-home", with: "memory-cabin"))")
         }
         let second = try stage.bridge { $0.sites[0].id = "cabin" }
         let new = try await stage.settled(root: "ftw/cabin")

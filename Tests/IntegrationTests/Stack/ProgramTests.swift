@@ -18,7 +18,8 @@ import Testing
     private func secrets(_ program: Program, link: String, password: String) throws -> Secrets {
         var secrets = Secrets()
         secrets.add("password", Array(password.utf8))
-        let parts = link.split(separator: "#").last?.split(separator: ".", omittingEmptySubsequences: false) ?? []
+        let parts =
+            link.split(separator: "#").last?.split(separator: ".", omittingEmptySubsequences: false) ?? []
         for (name, index) in [("code", 2), ("rendezvous secret", 4)] {
             secrets.add(name, try #require(Base64URLText.bytes(String(parts[index]))))
         }

@@ -84,7 +84,9 @@ import Testing
             try await stage.becomes(cold, after: "turn \(round + 1) of the hour")
         }
         #expect(stage.relay.counters.closed[4410] ?? 0 >= 4)
-        let news = watcher.seen.filter { if case .message(let message) = $0 { !message.retained } else { false } }
+        let news = watcher.seen.filter {
+            if case .message(let message) = $0 { !message.retained } else { false }
+        }
         #expect(news.isEmpty, "\(news)")
         await watcher.close()
         await bridge.stop()

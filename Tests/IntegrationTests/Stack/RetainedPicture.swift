@@ -80,13 +80,16 @@ struct RetainedPicture: Sendable {
         let (mine, theirs) = (normal, other.normal)
         return Set(mine.keys).union(theirs.keys).sorted().compactMap { topic in
             if mine[topic] == theirs[topic] { return nil }
-            return "\(topic): \(mine[topic]?.text ?? "nothing") instead of \(theirs[topic]?.text ?? "nothing")"
+            return
+                "\(topic): \(mine[topic]?.text ?? "nothing") instead of \(theirs[topic]?.text ?? "nothing")"
         }
     }
 
     /// Whether any of these bytes is anywhere in it.
     func contains(_ secret: Secrets) -> [String] {
-        messages.values.flatMap { secret.found(in: $0.topic) + secret.found(in: String(decoding: $0.payload, as: UTF8.self)) }
+        messages.values.flatMap {
+            secret.found(in: $0.topic) + secret.found(in: String(decoding: $0.payload, as: UTF8.self))
+        }
     }
 }
 

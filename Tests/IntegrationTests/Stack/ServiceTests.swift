@@ -71,7 +71,9 @@ import Testing
         let watcher = try await TestClient.subscribed(stage.onlooker, to: ["ftw/#"])
         daemon.child.signal(SIGTERM)
         #expect(try await daemon.child.ended() == 0)
-        _ = try await stage.eventually("the goodbye") { Self.news(watcher).last?.text == "offline" ? true : nil }
+        _ = try await stage.eventually("the goodbye") {
+            Self.news(watcher).last?.text == "offline" ? true : nil
+        }
         let news = Self.news(watcher)
         let last = try #require(news.last)
         #expect(last.topic == "ftw/home/bridge/availability")
@@ -98,7 +100,9 @@ import Testing
         _ = try await stage.settled()
         func reload(_ words: String) async throws {
             daemon.child.signal(SIGHUP)
-            _ = try await stage.eventually("\(words) in the log") { daemon.output.contains(words) ? true : nil }
+            _ = try await stage.eventually("\(words) in the log") {
+                daemon.output.contains(words) ? true : nil
+            }
         }
         try await reload("nothing changed")
         try program.configure(

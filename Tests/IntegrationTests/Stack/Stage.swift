@@ -4,12 +4,13 @@ import BoxSession
 import BoxSimulator
 import Bridge
 import Configuration
-@testable import Daemon
 import FoundationEssentials
 import MQTTClient
 import MQTTTypes
 import Persistence
 import Synchronization
+
+@testable import Daemon
 
 /// One household over real sockets, in this process: broker, relay, and a box
 /// behind it whose house stands still, so that two pictures of it can be compared.
@@ -176,8 +177,10 @@ final class Stage: Sendable {
             }
         } catch {
             let last = try await picture(root: root)
-            let texts = last.messages.values.filter { $0.topic.hasPrefix(root) && !$0.topic.hasSuffix("health") }
-                .map { "\($0.topic) \($0.text ?? "")" }.sorted().joined(separator: "\n")
+            let texts = last.messages.values.filter {
+                $0.topic.hasPrefix(root) && !$0.topic.hasSuffix("health")
+            }
+            .map { "\($0.topic) \($0.text ?? "")" }.sorted().joined(separator: "\n")
             throw TestSetupError(
                 "\(error)\n\(texts)\n\(lines.texts.suffix(30).joined(separator: "\n"))")
         }
