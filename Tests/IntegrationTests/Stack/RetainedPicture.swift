@@ -58,6 +58,10 @@ struct RetainedPicture: Sendable {
     private var normal: [String: JSONValue] {
         var normal: [String: JSONValue] = [:]
         for (topic, message) in messages {
+            if topic.hasSuffix("/bridge/instance") {
+                normal[topic] = "an instance"
+                continue
+            }
             let value = (try? JSONValue(parsing: message.payload)) ?? .string(message.text ?? "no text")
             guard let members = value.objectValue, topic.hasPrefix(root + "/") else {
                 normal[topic] = value
