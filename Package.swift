@@ -75,7 +75,8 @@ let package = Package(
             "BoxSimulatorTests", ["BoxSimulator", "BoxLink", "EnergyModel", "Ambient", "JSONText"],
             resources: [.copy("Recordings")]),
         tests("MQTTClientTests", ["MQTTClient", "MQTTTypes", "Ambient"]),
-        tests("BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"]),
+        tests(
+            "BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"], exclude: ["Expected"]),
         tests("ConfigurationTests", ["Configuration"]),
         tests("PersistenceTests", ["Persistence", "JSONText"]),
         tests(

@@ -20,11 +20,18 @@ extension BridgeMachine {
         guard let identity = announced.identity else { return }
         let site = publisher.site
         var seen: Set<TopicLevel> = []
+        var seenCars: Set<TopicLevel> = []
         shape = HomeShape(
             identity: identity,
             sources: site.sources.compactMap { source in
                 guard let level = publisher.levels[source.id], seen.insert(level).inserted else { return nil }
                 return .init(level: level, name: source.shownName, roles: source.roles)
+            },
+            cars: announced.cars.compactMap { car in
+                let level = TopicLevel(car.id)
+                guard seenCars.insert(level).inserted else { return nil }
+                return .init(
+                    level: level, name: car.id, source: car.driverName.flatMap { publisher.levels[$0] })
             },
             presence: announced.presence, modes: modeLabels + lingering,
             boxBuild: site.box?.build)

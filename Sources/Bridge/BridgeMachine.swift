@@ -82,8 +82,14 @@ struct BridgeMachine {
         tree = settings.tree
         publisher = StatePublisher(
             settings: settings, run: run,
-            picture: Picture.restore(memory(Self.pictureName), now: run.started))
+            picture: Picture.restore(memory(Self.pictureName), now: run.started) {
+                StatePublisher.household(settings: settings, box: $0)
+            })
         announced = Announced(memory(Self.announcedName))
+        if publisher.site.cars == nil, !announced.cars.isEmpty {
+            // Nothing is known of them but that they are there.
+            publisher.recall(announced.cars.map { CarState.unknown(loadpoint: $0) })
+        }
         savedAnnounced = announced
         chooseIdentity()
         arrangeShape()
@@ -207,6 +213,7 @@ struct BridgeMachine {
             announced.presence.learn(publisher.site)
         }
         if announced.identity == nil { chooseIdentity() }
+        if state.link.isUp, let cars = state.cars { announced.take(cars) }
         if isShapeNew || announced != savedAnnounced {
             if phase == .up {
                 announce(all: false, now: now)
@@ -248,7 +255,7 @@ struct BridgeMachine {
     }
 
     private mutating func goodbye(now: Moment) {
-        if publisher.isPowerLive { savePicture() }
+        if publisher.isPowerLive || pictureAt != nil { savePicture() }
         if phase == .up {
             for message in publisher.farewell(now: now) { publish(message, now: now) }
         }
@@ -259,7 +266,7 @@ struct BridgeMachine {
 
     private mutating func savePicture() {
         pictureAt = nil
-        actions.append(.save(Self.pictureName, Picture.save(publisher.site)))
+        actions.append(.save(Self.pictureName, Picture.save(publisher.pictured)))
     }
 
     mutating func saveAnnounced() {

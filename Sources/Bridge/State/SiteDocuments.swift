@@ -7,9 +7,14 @@ import JSONText
 struct SiteDocuments {
     typealias Document = [String: JSONValue]
 
-    let zone: Zone
+    let household: HouseholdZone
     let language: Language
-    var sentences: SiteSentences { SiteSentences(language: language, zone: zone) }
+    var zone: Zone { household.zone }
+
+    /// What people read, in the language chosen.
+    func sentence(_ sentence: Sentence, at now: Date) -> JSONValue {
+        .string(sentence.text(language, zone: zone, now: now))
+    }
 
     func power(_ power: Power?, isLive: Bool) -> Document {
         [
@@ -23,8 +28,11 @@ struct SiteDocuments {
         ["level": percent(battery?.soc), "at": time(battery?.at), "live": .bool(isLive)]
     }
 
-    func control(_ control: Control, sources: [Source], lastWordAt: Date?) -> Document {
+    func control(_ control: Control, sources: [Source], lastWordAt: Date?, now: Date) -> Document {
         let names = Dictionary(sources.map { ($0.id, $0.shownName) }, uniquingKeysWith: { first, _ in first })
+        let said = Sentence.control(
+            control.answer, blockedBy: control.blockedBy.map { names[$0] ?? $0 },
+            quiet: control.quiet.map { names[$0] ?? $0 }, lastWord: lastWordAt)
         let inControl: JSONValue =
             switch control.answer {
             case .yes, .partly: true
@@ -35,9 +43,7 @@ struct SiteDocuments {
             "in_control": inControl, "answer": .string(control.answer.rawValue),
             "blocked_by": .array(control.blockedBy.map(JSONValue.string)),
             "quiet": .array(control.quiet.map(JSONValue.string)), "since": time(control.since),
-            // 255 characters are the most that Home Assistant takes as a state.
-            "sentence": .string(
-                String(sentences.control(control, names: names, lastWordAt: lastWordAt).prefix(255))),
+            "sentence": sentence(said, at: now),
         ]
     }
 
@@ -56,11 +62,11 @@ struct SiteDocuments {
         ]
     }
 
-    func link(_ link: Link) -> Document {
+    func link(_ link: Link, now: Date) -> Document {
         [
             "state": .string(link.state.rawValue), "since": time(link.since),
             "reason": text(link.reason?.rawValue), "boot_percent": whole(link.bootPercent),
-            "sentence": .string(sentences.link(link)),
+            "sentence": sentence(.link(link), at: now),
         ]
     }
 
@@ -77,19 +83,19 @@ struct SiteDocuments {
     func whole(_ value: Int?) -> JSONValue { value.map { .int(Int64($0)) } ?? nil }
     func time(_ date: Date?) -> JSONValue { date.map { .string(zone.iso8601($0)) } ?? nil }
 
-    /// Whole watts.
-    private func watts(_ value: Double?) -> JSONValue {
+    /// Whole watts or watt-hours.
+    func watts(_ value: Double?) -> JSONValue {
         guard let value, let watts = Int64(exactly: value.rounded()) else { return nil }
         return .int(watts)
     }
 
     /// Percent with one decimal; a level outside 0 to 1 is no level.
-    private func percent(_ soc: Double?) -> JSONValue {
+    func percent(_ soc: Double?) -> JSONValue {
         guard let soc, (0...1).contains(soc) else { return nil }
         return number((soc * 1_000).rounded() / 10)
     }
 
-    private func number(_ value: Double) -> JSONValue {
+    func number(_ value: Double) -> JSONValue {
         guard value.isFinite else { return nil }
         return Int64(exactly: value).map(JSONValue.int) ?? .double(value)
     }

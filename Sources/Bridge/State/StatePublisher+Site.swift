@@ -5,10 +5,11 @@ import MQTTTypes
 
 /// What a new state means for each topic.
 extension StatePublisher {
-    /// A box that names no zone, or one that this machine does not have, is
-    /// shown in UTC: a plain offset is better than a wrong one.
-    static func zone(settings: BridgeSettings, box: BoxFacts?) -> Zone {
-        [settings.zone, box?.zone].compactMap { $0 }.compactMap { Zone(named: $0) }.first ?? .utc
+    /// The box's own zone, else the configured one. With neither, times are in
+    /// UTC: a plain offset is better than a wrong one.
+    static func household(settings: BridgeSettings, box: BoxFacts?) -> HouseholdZone {
+        HouseholdZone(
+            boxZone: box?.zone, configured: settings.zone.flatMap { Zone(named: $0) } ?? .utc)
     }
 
     mutating func take(_ new: SiteState, now: Moment) {
@@ -40,6 +41,7 @@ extension StatePublisher {
         if site.control != old.control { takeControl(since: old.control, now: now) }
         if site.mode?.catalogue != old.mode?.catalogue { structure += 1 }
         if site.mode != old.mode || isPowerLive != wasLive { mark(.init(.mode), at: now.monotonic) }
+        takeCars(new, since: old, now: now)
     }
 
     /// True if there is more to it than that sources answered again.
@@ -60,24 +62,27 @@ extension StatePublisher {
 
     private mutating func takeBox(now: Moment) {
         mark(.init(.bridgeInfo), at: now.monotonic)
-        let zone = Self.zone(settings: settings, box: site.box)
-        guard zone != documents.zone else { return }
-        documents = SiteDocuments(zone: zone, language: settings.language)
+        let household = Self.household(settings: settings, box: site.box)
+        guard household != documents.household else { return }
+        documents = SiteDocuments(household: household, language: settings.language)
         // Every time that is shown is now written otherwise.
         for place in order { mark(place, at: now.monotonic) }
+        day = nil
     }
 
     // MARK: Sources
 
-    /// Makes room for every source there is. Two ids never share a level.
-    mutating func arrangeSources() {
+    /// Makes room for every source and car there is. Two ids never share a level.
+    mutating func arrange() {
+        carLevels = Dictionary(
+            (site.cars ?? []).map { ($0.id, TopicLevel($0.id)) }, uniquingKeysWith: { first, _ in first })
         levels = Dictionary(
             site.sources.map { ($0.id, TopicLevel($0.id)) }, uniquingKeysWith: { first, _ in first })
         let sources = site.sources.compactMap { levels[$0.id] }
         let places: [TopicTree.Place] =
             [.init(.bridgeInfo), .init(.bridgeHealth), .init(.boxLink)]
             + sources.map { .init(.source, $0) }
-            + [.init(.power), .init(.battery), .init(.control), .init(.mode)]
+            + [.init(.power), .init(.battery), .init(.control), .init(.mode)] + carPlaces
             + sources.map { .init(.sourceAvailability, $0) }
             + [.init(.boxAvailability), .init(.bridgeAvailability)]
         var seen: Set<TopicTree.Place> = []
@@ -97,7 +102,7 @@ extension StatePublisher {
             old.sources, by: { $0.id == $1.id && $0.name == $1.name && $0.roles == $1.roles })
         {
             structure += 1
-            arrangeSources()
+            arrange()
         }
         let before = Dictionary(old.sources.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for source in site.sources {
@@ -193,13 +198,13 @@ extension StatePublisher {
         case .bridgeInfo: return .document(info())
         case .bridgeHealth: return .document(documents.health(health, at: now.wall))
         case .boxAvailability: return presence(site.link.isUp)
-        case .boxLink: return .document(documents.link(site.link))
+        case .boxLink: return .document(documents.link(site.link, now: now.wall))
         case .power: return .document(documents.power(site.power, isLive: isPowerLive))
         case .battery: return .document(documents.battery(site.battery, isLive: isPowerLive))
         case .control:
             return .document(
                 documents.control(
-                    site.control, sources: site.sources, lastWordAt: site.link.lastFrameAt))
+                    site.control, sources: site.sources, lastWordAt: site.link.lastFrameAt, now: now.wall))
         case .mode: return .document(documents.mode(site.mode, isLive: isPowerLive))
         case .source, .sourceAvailability:
             guard let source = site.sources.first(where: { levels[$0.id] == place.level }) else {
@@ -210,6 +215,8 @@ extension StatePublisher {
             return .document(
                 documents.source(
                     source, shown: shown[source.id] ?? source.state, isHealthy: isHealthy, at: now.wall))
+        case .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv:
+            return carPayload(of: place, now: now)
         case .bridgePing, .bridgeRepublish, .bridgeReload, .result: return .plain("")
         }
     }

@@ -63,7 +63,7 @@ import Testing
         let bridge = try stage.bridge { $0.mqtt.portWritten = wire.port }
         _ = try await stage.settled()
         // The path breaks without a goodbye: the broker says it for us, and we take it back.
-        for round in 1...3 {
+        for round in 1...8 {
             wire.cut()
             _ = try await stage.eventually("will and birth, round \(round)") {
                 let texts = Self.texts(watcher)
@@ -106,7 +106,7 @@ import Testing
         defer { wire.stop() }
         let bridge = try stage.bridge { $0.mqtt.portWritten = wire.port }
         let cold = try await stage.settled()
-        for round in 1...3 {
+        for round in 1...8 {
             let connects = bridge.client.counters().connects
             wire.cut()
             _ = try await stage.eventually("a connection after cut \(round)") {
