@@ -284,7 +284,10 @@ struct BridgeMachine {
         }
     }
 
-    private var currentTopics: Set<String> { Set(publisher.retainedPaths.map { "\(tree.root)/\($0)" }) }
+    private var currentTopics: Set<String> {
+        // The claim is written by the connection itself, and moves with the tree like everything else.
+        Set(publisher.retainedPaths.map { "\(tree.root)/\($0)" }).union([settings.claimTopic])
+    }
 
     mutating func fault(_ code: String, _ sentence: String, now: Moment) {
         var health = publisher.health

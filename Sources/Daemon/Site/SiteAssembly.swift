@@ -77,12 +77,8 @@ struct SiteAssembly: Sendable {
             },
             will: will, protocolPreference: protocolPreference,
             // Who leaves a will is the bridge; only it claims its place.
-            claimTopic: will == nil ? nil : claimTopic)
+            claimTopic: will == nil ? nil : bridge(for: nil).claimTopic)
     }
-
-    /// Where the bridge writes down which instance of it was connected last, so
-    /// that a second one with the same client id is told from a bad network.
-    var claimTopic: String { "\(settings.mqtt.baseTopic)/\(site.id)/bridge/instance" }
 
     private static func certificate(_ tls: Settings.TLS) -> MQTTEncryption.ClientCertificate? {
         guard let certificate = tls.certificateFile, let key = tls.keyFile else { return nil }

@@ -4,7 +4,6 @@ import Bridge
 import Configuration
 import FoundationEssentials
 import Glibc
-import MQTTTypes
 import Persistence
 
 /// `ftw-mqtt unpair`: forgets a box and takes its traces off the broker.
@@ -43,8 +42,7 @@ struct UnpairVerb {
             if running { try? await around.ambient.time.sleep(for: .seconds(8)) }
             let assembly = SiteAssembly(
                 settings: settings, site: site, loop: WebSocketLoop(), ambient: around.ambient)
-            let claim = Message(assembly.claimTopic, [], retained: true)
-            let cleared = await Visit(assembly).publish(messages + [claim], within: .seconds(15))
+            let cleared = await Visit(assembly).publish(messages, within: .seconds(15))
             print("\(site.name) (\(site.id)) is forgotten; its keys are deleted.")
             if cleared {
                 try memory.removeAll()

@@ -45,7 +45,14 @@ struct RetainedPicture: Sendable {
             && document("power")?["live"]?.boolValue == true && !sources.isEmpty
             && sources.allSatisfy {
                 document($0)?["roles"] != .array([]) && text("\($0)/availability") == "online"
-            }
+            } && carsAreLive(sources)
+    }
+
+    /// Every charger's loadpoint was read and is shown as now.
+    private func carsAreLive(_ sources: Set<String>) -> Bool {
+        let chargers = sources.filter { document($0)?["roles"] == .array(["charger"]) }
+        let cars = paths.filter { $0.hasPrefix("car/") && $0.hasSuffix("/state") }
+        return cars.count >= chargers.count && cars.allSatisfy { document($0)?["live"]?.boolValue == true }
     }
 
     // MARK: Comparing
