@@ -172,8 +172,7 @@ public actor BoxSession {
             link.gone(at: wall)
             perform(driver.gone())
         case .lost(let loss):
-            let silentAt = machine.nextDeadline ?? now
-            link.lost(loss.cause, graceUntil: max(silentAt, now), at: wall)
+            link.lost(loss.cause, graceUntil: now + LinkTracker.rotationGrace, at: wall)
             perform(driver.lost())
         case .message(let bytes):
             // Another client's frame changes nothing here.

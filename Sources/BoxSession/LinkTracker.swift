@@ -9,6 +9,10 @@ struct LinkTracker: Equatable {
     /// A planned change of room or session is not shown unless it takes longer than this.
     private(set) var graceUntil: Duration?
 
+    /// Box and bridge come back to the new room each in its own time, the box
+    /// within 5 s (FTW wire §1.5); the rest is for dialling and the handshake.
+    static let rotationGrace = Duration.seconds(7)
+
     init(at wall: Date) { link = Link(state: .connecting, since: wall) }
 
     /// A frame of the box was opened.
@@ -23,7 +27,8 @@ struct LinkTracker: Equatable {
     mutating func ready(at wall: Date) {
         guard graceUntil == nil else { return }
         switch link.reason {
-        case .boxAway, .boxGone, .relayUnreachable, .relayBusy, .relayCertificate, .clockWrong:
+        case .boxAway, .boxGone, .relayUnreachable, .relayBusy, .relayUnknownAuthority, .relayWrongHost,
+            .relayCertificate, .clockWrong:
             down(.waitingForBox, nil, at: wall)
         default: down(.waitingForBox, link.reason, at: wall)
         }
@@ -45,7 +50,9 @@ struct LinkTracker: Equatable {
         graceUntil = nil
         let reason: Link.Reason =
             switch cause {
-            case .unknownAuthority, .wrongHost, .tlsFailed: .relayCertificate
+            case .unknownAuthority: .relayUnknownAuthority
+            case .wrongHost: .relayWrongHost
+            case .tlsFailed: .relayCertificate
             case .refused: .relayBusy
             case .clockWrong: .clockWrong
             default: .relayUnreachable

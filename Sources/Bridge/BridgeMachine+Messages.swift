@@ -20,7 +20,7 @@ extension BridgeMachine {
         if message.retained { return }
         if path == TopicName.bridgeInfo.rawValue, meet(message, now: now) { return }
         if publisher.order.contains(where: { $0.path == path }) || publisher.mirrored[path] != nil {
-            foreign(path, now: now)
+            foreign(path, text: message.text, now: now)
         }
     }
 
@@ -119,9 +119,11 @@ extension BridgeMachine {
     // MARK: Others on our topics
 
     /// Somebody wrote to a state topic. What stands there must be what is, so it is written again.
-    private mutating func foreign(_ path: String, now: Moment) {
+    private mutating func foreign(_ path: String, text: String?, now: Moment) {
         guard writeBacks[path] == nil else { return }
         writeBacks[path] = now.monotonic + .milliseconds(500)
+        // Our own will, from a connection the broker gave up late: nobody's doing, and put right.
+        if path == TopicName.bridgeAvailability.rawValue, text == "offline" { return }
         guard toldForeign.count < 200, toldForeign.insert(path).inserted else { return }
         let name = publisher.order.first { $0.path == path }?.name
         let commands = name?.spec.commands ?? []

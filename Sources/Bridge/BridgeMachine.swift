@@ -139,7 +139,6 @@ struct BridgeMachine {
         attempt += 1
         phase = .subscribing
         publisher.session = session
-        echoes.reset()
         sentDiscovery = [:]
         writeBacks = [:]
         actions.append(.subscribe(attempt: attempt, filters: filters))
@@ -286,7 +285,10 @@ struct BridgeMachine {
         }
     }
 
-    private var currentTopics: Set<String> { Set(publisher.retainedPaths.map { "\(tree.root)/\($0)" }) }
+    private var currentTopics: Set<String> {
+        // The claim is written by the connection itself, and moves with the tree like everything else.
+        Set(publisher.retainedPaths.map { "\(tree.root)/\($0)" }).union([settings.claimTopic])
+    }
 
     mutating func fault(_ code: String, _ sentence: String, now: Moment) {
         var health = publisher.health

@@ -86,6 +86,9 @@ public actor BridgeService {
         await broker.drain(limit: .seconds(2))
     }
 
+    /// Returns as soon as the loop is free; for a watchdog.
+    public func answer() {}
+
     /// One event through the machine, and what comes of it.
     private func feed(_ event: BridgeMachine.Event) {
         for action in machine.handle(event, now: Moment(ambient.time)) {

@@ -57,6 +57,10 @@ public struct BridgeSettings: Sendable, Equatable {
         self.supportURL = supportURL
     }
 
+    /// Where the broker connection writes down which instance was connected last,
+    /// retained, so that a second one with the same client id is told from a bad network.
+    public var claimTopic: String { "\(tree.root)/bridge/instance" }
+
     /// All topics of this site.
     public var tree: TopicTree { TopicTree(base: baseTopic, site: siteID) }
 

@@ -4,7 +4,9 @@ import MQTTTypes
 ///
 /// A broker that speaks MQTT 5 can leave our own messages out (MQTT 5.0
 /// §3.8.3.1, No Local); one that does not sends each back. What comes back is
-/// known by its payload, and each message comes back only once.
+/// known by its payload, and each message comes back only once. What was sent
+/// on a connection that broke may come back on the next one: the broker can take
+/// in the new connection before the last of the old.
 struct EchoFilter {
     private var recent: [String: [(payload: Int, at: Duration)]] = [:]
     /// What was not echoed by then never will be.
@@ -32,6 +34,4 @@ struct EchoFilter {
         return true
     }
 
-    /// A new connection echoes nothing of the old one.
-    mutating func reset() { recent = [:] }
 }

@@ -12,6 +12,11 @@
 
 /* stdout and stderr are global variables in C, which strict concurrency refuses. */
 static inline void clinux_line_buffer_stdout(void) { setvbuf(stdout, 0, _IOLBF, 0); }
+/* A child gets nothing from `first` on. The declaration is hidden without _GNU_SOURCE. */
+static inline int clinux_close_from(posix_spawn_file_actions_t *actions, int first) {
+    extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
 /* So is the environment. */
 static inline char **clinux_environment(void) {
     extern char **environ;

@@ -6,11 +6,20 @@ import Glibc
 
 /// The whole program: what the command line asked for, carried out.
 public enum Program {
+    /// Runs the program on other threads; this one, the main one, waits for signals.
+    ///
+    /// - Parameter arguments: Without the program's own name.
+    public static func main(arguments: [String], environment: [String: String]) -> Never {
+        Signals.block()
+        // Ends with the process, which it ends.
+        Task { exit(await run(arguments: arguments, environment: environment)) }
+        Signals.serve()
+    }
+
     /// - Parameter arguments: Without the program's own name.
     /// - Returns: The exit code.
     public static func run(arguments: [String], environment: [String: String]) async -> Int32 {
         clinux_line_buffer_stdout()
-        Signals.prepare()
         let invocation: Invocation
         do throws(UsageError) {
             invocation = try Invocation.parse(arguments)

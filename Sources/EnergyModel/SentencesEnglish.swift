@@ -165,7 +165,12 @@ struct English {
         }
         switch link.reason {
         case .relayUnreachable: return "The relay cannot be reached. Trying again."
-        case .relayCertificate: return "The relay's certificate was not accepted."
+        case .relayUnknownAuthority:
+            return
+                "The relay's certificate was signed by an unknown authority; a private relay needs its ca_file."
+        case .relayWrongHost:
+            return "The relay's certificate is for another host name; use the name it was made for."
+        case .relayCertificate: return "The encrypted connection to the relay failed."
         case .relayBusy: return "The relay has no room just now. Trying again."
         case .clockWrong: return "The clock of this machine is wrong. Set it, and the link comes back."
         case .boxAway: return "The box is not there. Is it switched on and online?"

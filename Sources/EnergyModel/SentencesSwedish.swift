@@ -166,7 +166,11 @@ struct Swedish {
         }
         switch link.reason {
         case .relayUnreachable: return "Reläet kan inte nås. Försöker igen."
-        case .relayCertificate: return "Reläets certifikat godtogs inte."
+        case .relayUnknownAuthority:
+            return "Reläets certifikat är utfärdat av en okänd utfärdare; ett eget relä behöver sin ca_file."
+        case .relayWrongHost:
+            return "Reläets certifikat gäller ett annat värdnamn; använd namnet som det utfärdades för."
+        case .relayCertificate: return "Den krypterade anslutningen till reläet misslyckades."
         case .relayBusy: return "Reläet har ingen plats just nu. Försöker igen."
         case .clockWrong: return "Den här datorns klocka går fel. Ställ den, så kommer länken tillbaka."
         case .boxAway: return "Boxen är inte där. Är den på och ansluten till nätet?"

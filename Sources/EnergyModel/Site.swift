@@ -68,7 +68,11 @@ public struct Link: Sendable, Equatable {
     public enum Reason: String, Sendable, CaseIterable {
         /// The relay cannot be reached (network, name, refused).
         case relayUnreachable = "relay_unreachable"
-        /// The relay's certificate was refused.
+        /// The relay's certificate was signed by nobody we trust.
+        case relayUnknownAuthority = "relay_unknown_authority"
+        /// The relay's certificate names another host.
+        case relayWrongHost = "relay_wrong_host"
+        /// Any other failure of TLS with the relay.
         case relayCertificate = "relay_certificate"
         /// The relay asked us to slow down or has no room.
         case relayBusy = "relay_busy"

@@ -1,8 +1,5 @@
 import Daemon
 import FoundationEssentials
-import Glibc
 
-exit(
-    await Program.run(
-        arguments: Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
-)
+Program.main(
+    arguments: Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)

@@ -41,8 +41,8 @@ import Testing
     }
 
     static let causes: [(CarrierLoss.Cause, Link.Reason)] = [
-        (.unreachable, .relayUnreachable), (.unknownAuthority, .relayCertificate),
-        (.wrongHost, .relayCertificate), (.tlsFailed, .relayCertificate),
+        (.unreachable, .relayUnreachable), (.unknownAuthority, .relayUnknownAuthority),
+        (.wrongHost, .relayWrongHost), (.tlsFailed, .relayCertificate),
         (.refused(code: 4429), .relayBusy), (.clockWrong, .clockWrong), (.silent, .relayUnreachable),
         (.closed, .relayUnreachable),
     ]

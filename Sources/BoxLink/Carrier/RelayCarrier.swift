@@ -38,6 +38,7 @@ public final class RelayCarrier: Carrier {
     private let numbers: RelaySettings.Numbers
     private let ambient: Ambient
     private let current = Mutex<(any RelaySocket)?>(nil)
+    private let hasRun = Mutex(false)
     private let inputs = BoundedInbox<Input>(bound: 1_024) { input in
         if case .socket(_, .message) = input { .droppable } else { .kept }
     }
@@ -103,8 +104,14 @@ public final class RelayCarrier: Carrier {
     public func redial() { inputs.push(.redial) }
     public func pathProven() { inputs.push(.proven) }
 
-    /// Dials and redials until the task is cancelled; may be run once.
+    /// Dials and redials until the task is cancelled. For one call; a second
+    /// one returns at once, because two dialers would sit in the room twice.
     public func run() async {
+        let isFirst = hasRun.withLock { hasRun in
+            defer { hasRun = true }
+            return !hasRun
+        }
+        guard isFirst else { return }
         var work = Work(machine: RelayMachine(numbers: numbers), reporter: LossReporter(log: ambient.log))
         feed(.started, to: &work)
         while !Task.isCancelled {

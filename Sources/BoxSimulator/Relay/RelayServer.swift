@@ -90,6 +90,11 @@ public final class RelayServer: Sendable {
                     ? .init(status: 200, body: "ok\n") : .init(status: 426, body: "Upgrade Required\n")
             },
             handler: { [weak self] socket, event in self?.handle(socket, event) })
+        // Before it listens: whoever joins in between would be in no room, and never notice.
+        state.withLock { state in
+            state.rooms = RelayRooms(
+                limits: settings.limits, epoch: Rendezvous.epoch(at: ambient.time.wall) &+ state.epochShift)
+        }
         try await server.start()
         // Ended by `stop()`, which waits for it.
         let heart = Task { [weak self, ambient, settings] in
@@ -103,8 +108,6 @@ public final class RelayServer: Sendable {
             state.server = server
             state.heart = heart
             state.fixedPort = server.port
-            state.rooms = RelayRooms(
-                limits: settings.limits, epoch: Rendezvous.epoch(at: ambient.time.wall) &+ state.epochShift)
         }
     }
 

@@ -16,7 +16,6 @@ extension StatePublisher {
     /// Takes in the cars of `new`; to be called when everything else of it was.
     mutating func takeCars(_ new: SiteState, since old: SiteState, now: Moment) {
         let isUp = new.link.isUp
-        site.cars = (new.cars ?? old.cars)?.map { isUp && new.cars != nil ? $0 : $0.asOld }
         let cars = site.cars ?? []
         let toldBefore = told
         told = isUp && new.cars != nil ? Set(cars.filter { isTold($0, by: new.link) }.map(\.id)) : []

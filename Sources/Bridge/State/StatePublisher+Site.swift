@@ -18,6 +18,8 @@ extension StatePublisher {
         site = new
         site.box = new.box ?? old.box
         let isUp = new.link.isUp
+        // Before anything rearranges the topics: cars that were not read yet are still there.
+        site.cars = (new.cars ?? old.cars)?.map { isUp && new.cars != nil ? $0 : $0.asOld }
         isPowerLive = isUp && new.power != nil
         if !isPowerLive {
             // What is not from the box just now stays what was last known of it.

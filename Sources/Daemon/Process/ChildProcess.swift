@@ -77,6 +77,8 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, logPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // Libraries open sockets that would live on in it, listening ones among them.
+        _ = clinux_close_from(&actions, 3)
         // The signals that we block for ourselves must reach the child, and a
         // Ctrl-C at the terminal must not: we end it in order.
         var attributes = posix_spawnattr_t()

@@ -15,12 +15,16 @@ actor Household {
     private let around: Surroundings
     private let loop = WebSocketLoop()
     private let pairings: PairingStore
+    private let options: CommonOptions
     private var sessions: [String: BoxSession] = [:]
+    private var bridges: [String: BridgeService] = [:]
 
     /// How often a site that is not paired looks whether it has become so.
     private static let pairingLook = Duration.seconds(5)
 
-    init(settings: Settings, folder: StateFolder, around: Surroundings) {
+    /// - Parameter options: What the command line said, for reading the configuration again.
+    init(settings: Settings, folder: StateFolder, around: Surroundings, options: CommonOptions) {
+        self.options = options
         self.settings = settings
         self.folder = folder
         self.around = around
@@ -38,13 +42,18 @@ actor Household {
         await loop.stop()
     }
 
-    /// Whether the loops answer.
-    func isAlive() -> Bool { true }
+    /// Whether the loops answer. One that is stuck keeps this from ever
+    /// returning, and the service manager's watchdog from being fed.
+    func isAlive() async -> Bool {
+        for bridge in bridges.values { await bridge.answer() }
+        for session in sessions.values { _ = await session.counters() }
+        return true
+    }
 
     /// Reads the configuration again and takes over what can be.
     ///
     /// - Returns: One sentence about what came of it.
-    func reload(_ options: CommonOptions) async -> String {
+    func reload() async -> String {
         let log = around.log.log
         guard let new = around.settings(options) else {
             let text = "the configuration has faults; the old one stays in force"
@@ -117,30 +126,28 @@ actor Household {
         let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
         sessions[site.id] = nil
         let memory = StateFile(folder, site: site.id) { log.error("\(site.id): \($0)") }
-        var box: SiteRunner.BoxSide?
+        var session: BoxSession?
         if let record {
             for secret in [record.privateKey, record.rendezvousSecret, record.code ?? []]
             where !secret.isEmpty {
                 around.log.redactor.add(secret)
             }
-            let carrier = try assembly.carrier(for: record)
-            let session = try assembly.session(
-                for: record, over: carrier, memory: DiskMemory(file: memory))
+            session = try assembly.session(
+                for: record, over: try assembly.carrier(for: record), memory: DiskMemory(file: memory))
             sessions[site.id] = session
-            box = .init(carrier: carrier, session: session)
         } else {
             log.warning("\(site.id): not paired with a box yet; run: ftw-mqtt pair - --site \(site.id)")
         }
         let bridgeSettings = assembly.bridge(for: record)
         let broker = assembly.broker(will: bridgeSettings.will)
         let hooks = BridgeHooks(
-            health: { [session = box?.session] in await HealthReading.take(session: session, broker: broker)
-            },
-            reload: nil)
+            health: { [session] in await HealthReading.take(session: session, broker: broker) },
+            reload: { [weak self] in await self?.reload() ?? "the bridge is stopping" })
         let bridge = BridgeService(
-            settings: bridgeSettings, box: box?.session ?? UnpairedBox(time: around.ambient.time),
+            settings: bridgeSettings, box: session ?? UnpairedBox(time: around.ambient.time),
             broker: broker, memory: DiskMemory(file: memory), hooks: hooks, ambient: around.ambient)
-        return SiteRunner(box: box, broker: broker, bridge: bridge) { [pairings] note in
+        bridges[site.id] = bridge
+        return SiteRunner(session: session, broker: broker, bridge: bridge) { [pairings] note in
             await PairingNotes.write(note, of: site.id, to: pairings, log: log)
         }
     }

@@ -91,7 +91,9 @@ struct SiteAssembly: Sendable {
             tls: mqtt.tls.map { tls in
                 MQTTEncryption(caFile: tls.caFile, certificate: Self.certificate(tls))
             },
-            will: will, protocolPreference: protocolPreference)
+            will: will, protocolPreference: protocolPreference,
+            // Who leaves a will is the bridge; only it claims its place.
+            claimTopic: will == nil ? nil : bridge(for: nil).claimTopic)
     }
 
     private static func certificate(_ tls: Settings.TLS) -> MQTTEncryption.ClientCertificate? {

@@ -1,5 +1,4 @@
 import Ambient
-import BoxLink
 import BoxSession
 import Bridge
 import EnergyModel
@@ -10,13 +9,9 @@ import MQTTClient
 /// Each site has a broker connection of its own, because the will that says
 /// "offline" belongs to a connection (MQTT 5.0 §3.1.2.5).
 struct SiteRunner: Sendable {
-    /// How the box is reached and what it says; `nil` for a site that is not paired.
-    struct BoxSide: Sendable {
-        var carrier: any Carrier
-        var session: BoxSession
-    }
-
-    let box: BoxSide?
+    /// The conversation with the box, which also runs the carrier under it;
+    /// `nil` for a site that is not paired.
+    let session: BoxSession?
     let broker: MQTTClient
     let bridge: BridgeService
     let onNote: @Sendable (BoxSessionNote) async -> Void
@@ -33,10 +28,9 @@ struct SiteRunner: Sendable {
 
     private func runParts() async {
         await withTaskGroup(of: Void.self) { parts in
-            if let box {
-                parts.addTask { await box.carrier.run() }
-                parts.addTask { await box.session.run() }
-                parts.addTask { for await note in box.session.notes { await onNote(note) } }
+            if let session {
+                parts.addTask { await session.run() }
+                parts.addTask { for await note in session.notes { await onNote(note) } }
             }
             parts.addTask { await broker.run() }
             parts.addTask { await bridge.run() }

@@ -108,9 +108,8 @@ struct CheckVerb {
     ) async -> ExitCode {
         let language: Language = assembly.settings.language == .sv ? .sv : .en
         do {
-            let carrier = try assembly.carrier(for: record)
-            let session = try assembly.session(for: record, over: carrier)
-            let last = await Self.meet(session, carrier, around.ambient.time)
+            let session = try assembly.session(for: record, over: try assembly.carrier(for: record))
+            let last = await Self.meet(session, around.ambient.time)
             if let site = last, site.link.isUp {
                 list.good("relay", record.relayURL ?? assembly.settings.relay.url)
                 list.good("box", "version \(site.box?.build ?? "not said"), \(site.link.state.rawValue)")
@@ -129,14 +128,10 @@ struct CheckVerb {
 
     /// The newest state when the box is there or patience is over.
     private static func meet(
-        _ session: BoxSession, _ carrier: RelayCarrier, _ time: any TimeSource
+        _ session: BoxSession, _ time: any TimeSource
     ) async -> SiteState? {
         let newest = Newest()
         await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await carrier.run()
-                return false
-            }
             group.addTask {
                 await session.run()
                 return false

@@ -71,7 +71,7 @@ struct DemoVerb {
             hooks: BridgeHooks(health: { await HealthReading.take(session: session, broker: broker) }),
             ambient: house.ambient)
         let runner = SiteRunner(
-            box: .init(carrier: carrier, session: session), broker: broker, bridge: bridge
+            session: session, broker: broker, bridge: bridge
         ) {
             _ in
         }

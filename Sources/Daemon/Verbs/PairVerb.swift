@@ -95,16 +95,11 @@ struct PairVerb {
     ) async throws -> ExitCode {
         let loop = WebSocketLoop()
         let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
-        let carrier = try assembly.carrier(for: record)
-        let session = try assembly.session(for: record, over: carrier)
+        let session = try assembly.session(for: record, over: try assembly.carrier(for: record))
         let patience = Duration.seconds(options.seconds ?? Self.patience)
         let language: Language = settings.language == .sv ? .sv : .en
         let progress = PairingProgress(language: language, time: around.ambient.time)
         let outcome = await withTaskGroup(of: PairingProgress.Outcome?.self) { group in
-            group.addTask {
-                await carrier.run()
-                return nil
-            }
             group.addTask {
                 await session.run()
                 return nil

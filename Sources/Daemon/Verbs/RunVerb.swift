@@ -23,13 +23,13 @@ struct RunVerb {
         }
         log.notice("ftw-mqtt \(Version.text) starts with \(settings.sites.map(\.id).joined(separator: ", "))")
         let signals = Signals.stream()
-        let household = Household(settings: settings, folder: folder, around: around)
+        let household = Household(settings: settings, folder: folder, around: around, options: options)
         let work = Task { await household.run() }
         let watchdog = Task { await Self.feedWatchdog(household, time: around.ambient.time) }
         ServiceManager.ready()
         for await signal in signals {
             if signal == .stop { break }
-            _ = await household.reload(options)
+            _ = await household.reload()
         }
         log.notice("stopping")
         ServiceManager.stopping()

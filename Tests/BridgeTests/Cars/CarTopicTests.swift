@@ -205,6 +205,29 @@ import Testing
         #expect(reborn.discovery("ftw_0123456789abcdef_car_garage") != nil)
     }
 
+    /// The stream is there before the chargers were read; sources come and get roles meanwhile.
+    @Test func carsThatWereNotReadYetStayWhenSourcesChange() throws {
+        var bench = Self.bench()
+        let state = house().with(try Situation.all[3].car())
+        bench.see(state)
+        bench.feed(.goodbye)
+        var reborn = Bench(disk: bench.disk, started: morning + 60)
+        reborn.connect()
+        let before = reborn.retained.keys.filter { $0.contains("/car/") }.count
+        #expect(before == 8)
+        var unread = state
+        unread.cars = nil
+        unread.sources = unread.sources.map { source in
+            var source = source
+            source.roles = []
+            return source
+        }
+        reborn.see(unread)
+        #expect(reborn.retained.keys.filter { $0.contains("/car/") }.count == before)
+        reborn.see(state)
+        #expect(reborn.json("car/garage/state")?["live"] == true)
+    }
+
     @Test func aLostPictureLosesNoDevice() throws {
         var bench = Self.bench()
         bench.see(house().with(try Situation.all[3].car()))

@@ -87,8 +87,8 @@ import Testing
         settings.bounds.outboxMessages = 100
         let client = TestClient(settings)
         try await client.connected()
-        let before = residentBytes()
-        // Hours of changes, 90 MB in all. The other tests' memory is in this number too.
+        // Hours of changes, 90 MB in all. What is held is counted, not measured: the
+        // process's memory is that of all tests that run beside this one.
         for tick in 0..<60_000 {
             client.client.publish(
                 Message(
@@ -102,7 +102,6 @@ import Testing
         let counters = client.client.counters()
         #expect(counters.queued <= 51 + 100)
         #expect(counters.queueHighWater <= 52 + 101)
-        #expect(residentBytes() - before < 30_000_000)
         #expect(await client.client.subscribe(["a"]) == [false])  // unanswered until the connection ends
         #expect(try await client.lost().code == .keepAlive)
         #expect(client.lines.all.filter { $0.level <= .warning }.count == 1)
@@ -154,10 +153,5 @@ import Testing
         #expect(!first.seen.contains { if case .message = $0 { true } else { false } })
         await first.abandon()
         await second.abandon()
-    }
-
-    private func residentBytes() -> Int {
-        let pages = (try? TestProcess.statm()) ?? []
-        return pages.count > 1 ? pages[1] * 4_096 : 0
     }
 }

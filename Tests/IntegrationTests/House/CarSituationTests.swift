@@ -251,4 +251,42 @@ import Testing
             #expect(await stage.car()?.level.origin == .estimated)
         }
     }
+
+    @Test(arguments: [(BoxVintage.soc, CarLevel.Origin.person), (.base, .estimated)])
+    func aRestartOfTheBoxEndsTheNoteUnlessTheBoxKeptTheLevel(
+        vintage: BoxVintage, origin: CarLevel.Origin
+    ) async throws {
+        var setup = HouseStage.Plan()
+        setup.vintage = vintage
+        setup.situation = .personSet(0.6)
+        try await HouseStage.run(setup) { stage in
+            await stage.session.personSet(loadpoint: "garage", soc: 0.6)
+            await stage.pass(2)
+            #expect(await stage.car()?.level.origin == .person)
+            await stage.pass(300)
+            await stage.box.restart()
+            #expect(await stage.goLive())
+            await stage.pass(10)
+            let car = try #require(await stage.car())
+            #expect(car.isCurrent && car.level.origin == origin)
+            #expect(car.level.isUnconfirmed == (vintage == .base))
+        }
+    }
+
+    // MARK: A start without an answer worth showing
+
+    @Test func theLastGoodLevelOutlivesABridgeWhoseChargerIsAway() async throws {
+        var setup = HouseStage.Plan()
+        setup.situation = .carLive(0.63)
+        try await HouseStage.run(setup) { stage in #expect(await stage.car()?.level.soc == 0.63) }
+        setup.wall += 3_600
+        setup.offline = ["garage-charger"]
+        try await HouseStage.run(setup) { stage in
+            let car = try #require(await stage.car())
+            #expect(!car.isCurrent && car.charging == .unknown && car.readiness.reason == .stale)
+            #expect(car.level.soc == 0.63 && car.level.origin == .car && car.level.outdated)
+            let age = car.level.at.map { stage.time.wall.timeIntervalSince($0) }
+            #expect(age.map { $0 > 3_500 } == true)
+        }
+    }
 }

@@ -50,11 +50,12 @@ final class HouseStage: Sendable {
         var zoneName: String?
         var zone = Zone.utc
         var memory = KeptMemory()
-        var time: ManualTime?
+        /// Sources that are offline from the start.
+        var offline: [String] = []
     }
 
     private init(_ plan: Plan) throws {
-        time = plan.time ?? ManualTime(wall: plan.wall)
+        time = ManualTime(wall: plan.wall)
         memory = plan.memory
         let ambient = Ambient(time: time, chance: { 0.5 })
         relay = InMemoryRelay(ambient: ambient)
@@ -83,6 +84,7 @@ final class HouseStage: Sendable {
     static func run(_ plan: Plan = Plan(), _ body: (HouseStage) async throws -> Void) async throws {
         let stage = try HouseStage(plan)
         if let situation = plan.situation { await stage.box.setCar(situation) }
+        for name in plan.offline { await stage.box.setSource(name, .offline) }
         await stage.box.enrol(
             clientKey: try X25519KeyPair(secret: Array(repeating: 1, count: 31) + [9]).publicKey)
         try await withThrowingTaskGroup(of: Void.self) { group in
