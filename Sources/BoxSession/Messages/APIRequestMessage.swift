@@ -29,10 +29,12 @@ public struct APIRequest: Sendable, Equatable {
     /// True only when a person has just confirmed it (FTW wire §8.3).
     public var stepUp: Bool
     public var priority: Priority
+    /// Monotonic time after which it must not be sent any more; `nil` waits as long as it takes.
+    public var notAfter: Duration?
 
     public init(
         method: String = "GET", path: String, query: [String: String] = [:], body: [UInt8]? = nil,
-        maxBytes: Int? = nil, stepUp: Bool = false, priority: Priority = .status
+        maxBytes: Int? = nil, stepUp: Bool = false, priority: Priority = .status, notAfter: Duration? = nil
     ) {
         self.method = method
         self.path = path
@@ -41,7 +43,10 @@ public struct APIRequest: Sendable, Equatable {
         self.maxBytes = maxBytes
         self.stepUp = stepUp
         self.priority = priority
+        self.notAfter = notAfter
     }
+
+    func isOverdue(at now: Duration) -> Bool { notAfter.map { now >= $0 } ?? false }
 
     static let type = Contract.MessageType.apiReq.rawValue
     static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
