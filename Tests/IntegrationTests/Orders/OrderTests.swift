@@ -155,6 +155,60 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (CommandFate.lost, [BoxProgress.acknowledged, .ended(.applied(.number(0.62)))], 1),
+        (.answersLost, [.acknowledged, .ended(.applied(.number(0.62)))], 1),
+        (.receiptLost, [.ended(.applied(.number(0.62)))], 1),
+        (.resultLost, [.acknowledged, .ended(.unconfirmed)], 1),
+        (.overtaken(by: 0.4), [.acknowledged, .ended(.overtaken(.number(0.4)))], 1),
+        (.unconfirmed, [.acknowledged, .ended(.unconfirmed)], 0),
+    ])
+    func everyAnswerHasItsOneEnd(fate: CommandFate, ends: [BoxProgress], executions: Int) async throws {
+        try await HouseStage.run { stage in
+            await stage.box.setCommandFates([fate])
+            #expect(await stage.carryOut(stage.order(.level(.exactly(0.62)))) == ends)
+            #expect(await stage.box.executedIDs.count == executions)
+        }
+    }
+
+    @Test(arguments: [
+        (CommandFate.refused("E_PRECONDITION"), BoxRefusalReason.Kind.precondition),
+        (.refused("E_BOOTING"), .starting), (.refused("E_SCOPE_DENIED"), .notAllowed),
+        (.refusedAtExecution("E_UNAVAILABLE"), .unavailable), (.refused("E_LATER"), .unavailable),
+    ])
+    func aRefusalIsToldByItsKind(fate: CommandFate, kind: BoxRefusalReason.Kind) async throws {
+        try await HouseStage.run { stage in
+            await stage.box.setCommandFates([fate])
+            guard case .refused(let reason) = await stage.outcome(.control(.plan)) else {
+                Issue.record("not refused")
+                return
+            }
+            #expect(reason.kind == kind)
+            #expect(await stage.box.executedIDs.isEmpty)
+        }
+    }
+
+    /// A hundred orders under seeded losses: one end each, no id carried out twice,
+    /// and what is called done was done.
+    @Test func underLossesNoIDIsCarriedOutTwice() async throws {
+        try await HouseStage.run { stage in
+            var dice = SeededDice(4)
+            let losses: [CommandFate] = [.lost, .answersLost, .receiptLost, .resultLost, .unconfirmed]
+            var done = 0
+            for number in 0..<100 {
+                let fates = (0..<2).map { _ in losses.randomElement(using: &dice) ?? .lost }
+                await stage.box.setCommandFates(fates)
+                let wish: Intent = .control(number.isMultiple(of: 2) ? .pause : .plan)
+                let told = await stage.carryOut(stage.order(wish, id: "o\(number)"))
+                #expect(told.count { $0 != .acknowledged } == 1)
+                if case .ended(.applied) = told.last { done += 1 }
+            }
+            let ids = await stage.box.executedIDs
+            #expect(Set(ids).count == ids.count)
+            #expect(done > 0 && done <= ids.count)
+        }
+    }
+
     // MARK: Read back
 
     @Test func theBoxIsReadBackWithoutACommand() async throws {
