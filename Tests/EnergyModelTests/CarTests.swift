@@ -20,7 +20,7 @@ import Testing
     @Test func everythingAboutACarComesFromOneAnswer() throws {
         var tracker = CarTracker()
         let car = tracker.car(try input())
-        #expect(car.isReachable)
+        #expect(car.isCurrent)
         #expect(car.isPluggedIn == true)
         #expect(car.isCharging == true)
         #expect(car.powerW == 7_360)
@@ -30,7 +30,7 @@ import Testing
         #expect(car.charging == .charging(powerW: 7_360))
         #expect(car.intention == .plan)
         #expect(car.fullPowerW == 11_000)
-        #expect(car.name == "Blå")
+        #expect(car.vehicleName == "Blå")
     }
 
     @Test func nothingOldLooksLive() throws {
@@ -46,7 +46,7 @@ import Testing
                     change(&$0)
                     $0.now = now.addingTimeInterval(30)
                 })
-            #expect(!car.isReachable)
+            #expect(!car.isCurrent)
             #expect(car.isPluggedIn == nil)
             #expect(car.isCharging == nil)
             #expect(car.powerW == nil)
