@@ -57,6 +57,7 @@ extension BoxSession {
             case .restarted:
                 tracker.restarted()
                 roleAsk.restarted()
+                house.restarted()
                 keep(plan: nil)
                 note(.boxRestarted)
             case .snapshot(let snap):
@@ -68,9 +69,12 @@ extension BoxSession {
             case .answer(let envelope): perform(table.answered(envelope, at: now))
             case .planPushed(let plan):
                 keep(plan: plan)
+                house.planPushed(rev: plan.rev)
                 note(.planPushed(plan))
             case .commandAcknowledged(let message): note(.commandAcknowledged(message))
-            case .commandSettled(let message): note(.commandSettled(message))
+            case .commandSettled(let message):
+                house.commandEnded()
+                note(.commandSettled(message))
             case .refused(let refusal): ambient.log.info("the box says \(refusal.code) about the session")
             case .booting(let percent): link.booting(percent: percent, at: wall)
             case .terminated(revoked: true):

@@ -19,6 +19,8 @@ public actor BoxSession {
         case caller(CheckedContinuation<Outcome, Never>)
         /// Our own question for the roles of the sources.
         case roles
+        /// Our own question about the house.
+        case house(AskBook.Kind)
     }
 
     let carrier: any Carrier
@@ -34,6 +36,9 @@ public actor BoxSession {
     var tracker = SiteTracker()
     var link: LinkTracker
     var roleAsk = RoleAsk()
+    var house: HouseReader
+    let memory: (any SessionMemory)?
+    let boxName: String
     var count = SessionCounters()
     var greeting: String?
     var isCodeRefused = false
@@ -65,6 +70,12 @@ public actor BoxSession {
                 ceiling: settings.handshakeRetryLimit, revokedPause: settings.revokedPause))
         machine = SessionMachine(settings: .init(build: settings.build, beat: settings.beat))
         link = LinkTracker(at: ambient.time.wall)
+        house = HouseReader(
+            settings: .init(
+                readInterval: settings.readInterval, zone: settings.zone, wantsPlan: settings.wantsPlan))
+        memory = settings.memory
+        boxName = BoxNames.siteID(boxKey: settings.boxKey)
+        Self.recall(settings.memory, of: boxName, into: &house)
     }
 
     /// Converses until the task is cancelled or the carrier ends; call it once.
@@ -126,8 +137,11 @@ public actor BoxSession {
 
     /// The site as it may be shown at this moment.
     func siteNow() -> SiteState {
-        tracker.site(
-            link: link.link, isTableOld: machine.isTableOld(at: now), at: now, wall: ambient.time.wall)
+        let wall = ambient.time.wall
+        var site = tracker.site(
+            link: link.link, isTableOld: machine.isTableOld(at: now), at: now, wall: wall)
+        lookAtHouse(&site, wall: wall)
+        return site
     }
 
     // MARK: The loop
@@ -165,6 +179,7 @@ public actor BoxSession {
             greeting = nil
             tracker.sessionStarted()
             roleAsk.sessionStarted()
+            house.sessionStarted()
             perform(machine.opened(at: now))
         case .frame(let bytes):
             count.frames &+= 1
@@ -191,9 +206,10 @@ public actor BoxSession {
     }
 
     /// After every event: ask what is due, tell what changed, sleep until the next deadline.
-    private func settle() {
-        askForRoles()
+    func settle() {
         publish()
+        askAboutHouse()
+        askForRoles()
         armTimer()
     }
 
@@ -231,6 +247,7 @@ public actor BoxSession {
         let deadlines = [
             driver.nextDeadline, machine.nextDeadline, table.nextDeadline, link.graceUntil,
             roleAsk.nextDeadline, tracker.nextChange(after: now),
+            house.nextDeadline(at: now, wall: ambient.time.wall),
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else { return }
         // A timer that wakes too early arms itself again; beats only move the deadline on.
@@ -247,6 +264,7 @@ public actor BoxSession {
     private func end() {
         timer?.cancel()
         timer = nil
+        rememberHouse(isLast: true)
         machine.closed()
         perform(table.closed())
         noise.wipe()
@@ -274,7 +292,7 @@ public actor BoxSession {
         return try outcome.get()
     }
 
-    private func submit(_ question: RequestTable.Question, _ waiter: Waiter) {
+    func submit(_ question: RequestTable.Question, _ waiter: Waiter) {
         lastTicket &+= 1
         register(waiter, lastTicket, question)
     }
@@ -300,6 +318,7 @@ public actor BoxSession {
             } else {
                 roleAsk.failed(at: now)
             }
+        case .house(let kind): finishHouse(kind, outcome)
         case nil: break
         }
     }

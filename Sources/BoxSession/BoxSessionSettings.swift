@@ -1,4 +1,5 @@
 public import BoxLink
+public import EnergyModel
 
 /// What one conversation with one box needs to know.
 public struct BoxSessionSettings: Sendable {
@@ -21,6 +22,15 @@ public struct BoxSessionSettings: Sendable {
     public var handshakeRetryLimit = Contract.Session.handshakeBackoffCap
     /// How long a removed client waits between attempts.
     public var revokedPause = Duration.seconds(3_600)
+    /// From this age on the chargers are read again although nothing happened: the
+    /// stream cannot show that a cable went in.
+    public var readInterval = Duration.seconds(60)
+    /// The household's zone when the box does not name one.
+    public var zone = Zone.utc
+    /// The plan is read for its own sake too, not only while a car is to be ready.
+    public var wantsPlan = false
+    /// What is remembered over a restart; `nil` forgets.
+    public var memory: (any SessionMemory)?
 
     public init(
         identity: X25519KeyPair, boxKey: [UInt8], code: SecretBytes? = nil, build: String,

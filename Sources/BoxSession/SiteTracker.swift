@@ -88,6 +88,9 @@ struct SiteTracker: Equatable {
     /// When a verdict changes by time alone.
     func nextChange(after now: Duration) -> Duration? { health.nextChange(after: now) }
 
+    /// When the box process started, by our clock; `nil` before its first frame.
+    var boxStartedAt: Date? { mapping.wall(uptimeMs: 0) }
+
     var sourceIDs: Set<String> { Set(register.sources.keys) }
 
     /// Sources that report although nobody told us what they measure.

@@ -25,7 +25,7 @@ public struct BridgeSettings: Sendable, Equatable {
     public var rate: Rate
     /// Mirror each scalar of a document to `…/<member>`.
     public var mirrorsValues: Bool
-    /// IANA name of the household's zone; `nil`: what the box says, else UTC.
+    /// IANA name of the household's zone for a box that does not name one; `nil`: UTC.
     public var zone: String?
     /// This program's version.
     public var version: String

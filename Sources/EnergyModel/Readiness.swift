@@ -85,7 +85,7 @@ public struct ReadinessInput: Sendable {
 
 extension Readiness {
     /// The box itself no longer trusts a plan older than this, in seconds.
-    static let planLimit = 1_800.0
+    public static let planLimit = 1_800.0
     /// What may be missing without being worth a word.
     static func toleranceWh(capacityWh: Double) -> Double { max(100, capacityWh * 0.005) }
 

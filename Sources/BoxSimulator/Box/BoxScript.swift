@@ -13,6 +13,8 @@ struct BoxScriptState: Sendable {
     var busyCalls = 0
     /// API answers come after so many beats; 0 is at once.
     var answerBeats = 0
+    /// What goes wrong with answers on these paths.
+    var faults: [String: AnswerFault] = [:]
     /// Every handler answers with this status and an error.
     var httpStatus: Int?
     /// Every configure call wants a confirmation, whatever the vintage.
@@ -24,6 +26,20 @@ struct BoxScriptState: Sendable {
     var refusedHandshakes = 0
     /// Loadpoints answer with the percent spelling of before 2.2.1 too.
     var usesOldSpelling = false
+}
+
+/// What may go wrong with an answer of the API.
+public enum AnswerFault: Sendable, Equatable {
+    /// The end says that something was cut off.
+    case truncated
+    /// Bytes that are no document.
+    case garbled
+    /// A document of another kind.
+    case foreign
+    /// The handler answers with that HTTP status.
+    case status(Int)
+    /// No handler runs.
+    case refused
 }
 
 /// What the box was asked, for tests that count.
@@ -207,6 +223,8 @@ extension SimulatedBox {
     public func setBusy(calls: Int) { script.busyCalls = max(0, calls) }
     /// API answers wait that many beats; meanwhile the slot is taken. 0 answers at once.
     public func setAnswerDelay(beats: Int) { script.answerBeats = max(0, beats) }
+    /// Lets answers on that path go wrong until told otherwise; `nil` makes them right again.
+    public func setFault(_ fault: AnswerFault?, path: String) { script.faults[path] = fault }
     /// Every handler answers with that HTTP status and an error, 503 as just after a
     /// start for example; `nil` ends that.
     public func setHTTPError(status: Int?) { script.httpStatus = status }
@@ -229,6 +247,22 @@ extension SimulatedBox {
         if situation == .twoChargers { addSecondCharger() }
         if situation == .oldBox { setVintage(.base) }
         house.arrange(situation, loadpoint: loadpoint)
+    }
+
+    /// Replaces the loadpoints, as somebody does who edits the box's configuration.
+    /// One that keeps its id keeps its car.
+    public func setLoadpoints(_ wanted: [SimulatedHouseSettings.ChargerSettings]) {
+        let drivers = house.now { model in
+            let before = model.chargers
+            model.chargers = wanted.map { settings in
+                before.first { $0.settings.id == settings.id } ?? Charger(settings: settings)
+            }
+            model.replan("config")
+            return before.map(\.settings.driver)
+        }
+        for driver in drivers { board.remove(driver) }
+        for settings in wanted { board.add(settings.driver, .charger(settings.id)) }
+        controlRev += 1
     }
 
     /// A second loadpoint, `carport`, with a car of its own.

@@ -57,6 +57,7 @@ extension SimulatedBox {
             throw Refusal("E_UNAVAILABLE", ["reason": "busy"])
         }
         guard let role = enrolment.role(of: session.clientKey) else { throw Refusal("E_GRANT_REVOKED") }
+        if script.faults[call.path] == .refused { throw Refusal("E_UNAVAILABLE", ["subsystem": "api"]) }
         guard vintage.hasPassthrough, let tier = tier(call) else {
             throw Refusal("E_UNKNOWN_OP", ["t": "api.req", "field": "path"])
         }
@@ -138,7 +139,10 @@ extension SimulatedBox {
             return
         }
         let call = pending.request
-        let answer = document(for: call, role: enrolment.role(of: session.clientKey) ?? .viewer)
+        let fault = script.faults[call.path]
+        var answer = document(for: call, role: enrolment.role(of: session.clientKey) ?? .viewer)
+        if case .status(let status) = fault { answer = .error(status, "broken on purpose") }
+        if fault == .foreign { answer.document = ["hello": "world"] }
         note(call, session, status: answer.status, refusal: nil)
         let head: CBORValue = [
             "status": .int(Int64(answer.status)), "headers": ["Content-Type": "application/json"],
@@ -148,8 +152,9 @@ extension SimulatedBox {
         // The handlers' encoder ends every document with a line feed.
         var bytes = call.method == "HEAD" ? [] : answer.document.bytes + [10]
         let ceiling = Int(min(Self.answerCeiling, max(0, call.maxBytes ?? Self.answerCeiling)))
-        let isTruncated = bytes.count > ceiling
-        if isTruncated { bytes = Array(bytes.prefix(ceiling)) }
+        if fault == .garbled { bytes = Array(bytes.dropLast(bytes.count / 2)) }
+        let isTruncated = bytes.count > ceiling || fault == .truncated
+        if bytes.count > ceiling { bytes = Array(bytes.prefix(ceiling)) }
         var sequence: Int64 = 0
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -7,9 +7,14 @@ import JSONText
 struct SiteDocuments {
     typealias Document = [String: JSONValue]
 
-    let zone: Zone
+    let household: HouseholdZone
     let language: Language
-    var sentences: SiteSentences { SiteSentences(language: language, zone: zone) }
+    var zone: Zone { household.zone }
+
+    /// What people read, in the language chosen.
+    func sentence(_ sentence: Sentence, at now: Date) -> JSONValue {
+        .string(sentence.text(language, zone: zone, now: now))
+    }
 
     func power(_ power: Power?, isLive: Bool) -> Document {
         [
@@ -23,8 +28,11 @@ struct SiteDocuments {
         ["level": percent(battery?.soc), "at": time(battery?.at), "live": .bool(isLive)]
     }
 
-    func control(_ control: Control, sources: [Source], lastWordAt: Date?) -> Document {
+    func control(_ control: Control, sources: [Source], lastWordAt: Date?, now: Date) -> Document {
         let names = Dictionary(sources.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+        let said = Sentence.control(
+            control.answer, blockedBy: control.blockedBy.map { names[$0] ?? $0 },
+            quiet: control.quiet.map { names[$0] ?? $0 }, lastWord: lastWordAt)
         let inControl: JSONValue =
             switch control.answer {
             case .yes, .partly: true
@@ -35,7 +43,7 @@ struct SiteDocuments {
             "in_control": inControl, "answer": .string(control.answer.rawValue),
             "blocked_by": .array(control.blockedBy.map(JSONValue.string)),
             "quiet": .array(control.quiet.map(JSONValue.string)), "since": time(control.since),
-            "sentence": .string(sentences.control(control, names: names, lastWordAt: lastWordAt)),
+            "sentence": sentence(said, at: now),
         ]
     }
 
@@ -54,11 +62,11 @@ struct SiteDocuments {
         ]
     }
 
-    func link(_ link: Link) -> Document {
+    func link(_ link: Link, now: Date) -> Document {
         [
             "state": .string(link.state.rawValue), "since": time(link.since),
             "reason": text(link.reason?.rawValue), "boot_percent": whole(link.bootPercent),
-            "sentence": .string(sentences.link(link)),
+            "sentence": sentence(.link(link), at: now),
         ]
     }
 

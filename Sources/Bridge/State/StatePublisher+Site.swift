@@ -5,10 +5,11 @@ import MQTTTypes
 
 /// What a new state means for each topic.
 extension StatePublisher {
-    /// A box that names no zone, or one that this machine does not have, is
-    /// shown in UTC: a plain offset is better than a wrong one.
-    static func zone(settings: BridgeSettings, box: BoxFacts?) -> Zone {
-        [settings.zone, box?.zone].compactMap { $0 }.compactMap { Zone(named: $0) }.first ?? .utc
+    /// The box's own zone, else the configured one. With neither, times are in
+    /// UTC: a plain offset is better than a wrong one.
+    static func household(settings: BridgeSettings, box: BoxFacts?) -> HouseholdZone {
+        HouseholdZone(
+            boxZone: box?.zone, configured: settings.zone.flatMap { Zone(named: $0) } ?? .utc)
     }
 
     mutating func take(_ new: SiteState, now: Moment) {
@@ -60,9 +61,9 @@ extension StatePublisher {
 
     private mutating func takeBox(now: Moment) {
         mark(.init(.bridgeInfo), at: now.monotonic)
-        let zone = Self.zone(settings: settings, box: site.box)
-        guard zone != documents.zone else { return }
-        documents = SiteDocuments(zone: zone, language: settings.language)
+        let household = Self.household(settings: settings, box: site.box)
+        guard household != documents.household else { return }
+        documents = SiteDocuments(household: household, language: settings.language)
         // Every time that is shown is now written otherwise.
         for place in order { mark(place, at: now.monotonic) }
     }
@@ -193,13 +194,13 @@ extension StatePublisher {
         case .bridgeInfo: return .document(info())
         case .bridgeHealth: return .document(documents.health(health, at: now.wall))
         case .boxAvailability: return presence(site.link.isUp)
-        case .boxLink: return .document(documents.link(site.link))
+        case .boxLink: return .document(documents.link(site.link, now: now.wall))
         case .power: return .document(documents.power(site.power, isLive: isPowerLive))
         case .battery: return .document(documents.battery(site.battery, isLive: isPowerLive))
         case .control:
             return .document(
                 documents.control(
-                    site.control, sources: site.sources, lastWordAt: site.link.lastFrameAt))
+                    site.control, sources: site.sources, lastWordAt: site.link.lastFrameAt, now: now.wall))
         case .mode: return .document(documents.mode(site.mode, isLive: isPowerLive))
         case .source, .sourceAvailability:
             guard let source = site.sources.first(where: { levels[$0.id] == place.level }) else {

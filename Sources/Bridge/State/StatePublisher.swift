@@ -48,7 +48,7 @@ public struct StatePublisher {
         pace = PowerPace(settings.rate)
         site = picture ?? SiteState(link: Link(state: .connecting, since: run.started))
         documents = SiteDocuments(
-            zone: Self.zone(settings: settings, box: site.box), language: settings.language)
+            household: Self.household(settings: settings, box: site.box), language: settings.language)
         health.since = run.started
         arrangeSources()
     }

@@ -27,8 +27,8 @@ struct UnpairedBox: BoxPort {
     private let continuation: AsyncStream<SiteState>.Continuation
 }
 
-/// The bridge's memory on disk.
-struct DiskMemory: BridgeMemory {
+/// The memory of bridge and session on disk, under names of their own.
+struct DiskMemory: BridgeMemory, SessionMemory {
     let file: StateFile
 
     func load(_ name: String) -> JSONValue? { file.load(name) }

@@ -114,6 +114,7 @@ actor Household {
     private func assemble(_ site: Settings.Site, _ record: PairingRecord?) throws -> SiteRunner {
         let log = around.log.log
         let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
+        let memory = StateFile(folder, site: site.id) { log.error("\(site.id): \($0)") }
         var box: SiteRunner.BoxSide?
         if let record {
             for secret in [record.privateKey, record.rendezvousSecret, record.code ?? []]
@@ -121,11 +122,12 @@ actor Household {
                 around.log.redactor.add(secret)
             }
             let carrier = try assembly.carrier(for: record)
-            box = .init(carrier: carrier, session: try assembly.session(for: record, over: carrier))
+            box = .init(
+                carrier: carrier,
+                session: try assembly.session(for: record, over: carrier, memory: DiskMemory(file: memory)))
         } else {
             log.warning("\(site.id): not paired with a box yet; run: ftw-mqtt pair - --site \(site.id)")
         }
-        let memory = StateFile(folder, site: site.id) { log.error("\(site.id): \($0)") }
         let bridgeSettings = assembly.bridge(for: record)
         let broker = assembly.broker(will: bridgeSettings.will)
         let hooks = BridgeHooks(

@@ -30,13 +30,18 @@ struct SiteAssembly: Sendable {
 
     /// The conversation with the box.
     ///
+    /// - Parameter memory: Where it keeps what the box does not; `nil` for a visitor.
     /// - Throws: `NoiseError` when the stored key is no key.
-    func session(for record: PairingRecord, over carrier: any Carrier) throws(NoiseError) -> BoxSession {
-        BoxSession(
-            settings: BoxSessionSettings(
-                identity: try X25519KeyPair(secret: record.privateKey), boxKey: record.boxKey,
-                code: record.code.map(SecretBytes.init), build: Version.text),
-            carrier: carrier, ambient: ambient)
+    func session(
+        for record: PairingRecord, over carrier: any Carrier, memory: (any SessionMemory)? = nil
+    ) throws(NoiseError) -> BoxSession {
+        var session = BoxSessionSettings(
+            identity: try X25519KeyPair(secret: record.privateKey), boxKey: record.boxKey,
+            code: record.code.map(SecretBytes.init), build: Version.text)
+        session.readInterval = settings.car.readInterval
+        session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
+        session.memory = memory
+        return BoxSession(settings: session, carrier: carrier, ambient: ambient)
     }
 
     func bridge(for record: PairingRecord?) -> BridgeSettings {
