@@ -75,10 +75,14 @@ let package = Package(
             "BoxSimulatorTests", ["BoxSimulator", "BoxLink", "EnergyModel", "Ambient", "JSONText"],
             resources: [.copy("Recordings")]),
         tests("MQTTClientTests", ["MQTTClient", "MQTTTypes", "Ambient"]),
-        tests("BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"]),
+        tests(
+            "BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"], exclude: ["Expected"]),
         tests("ConfigurationTests", ["Configuration"]),
         tests("PersistenceTests", ["Persistence", "JSONText"]),
-        tests("DaemonTests", ["Daemon", "Ambient", "Configuration", "JSONText", "Persistence"]),
+        tests(
+            "DaemonTests",
+            ["Daemon", "Ambient", "BoxLink", "Configuration", "JSONText", "MQTTTypes", "Persistence"],
+            exclude: ["Site/Pictures"]),
         tests(
             "IntegrationTests",
             [

@@ -21,6 +21,7 @@ public enum BoxRequestError: Error, Sendable, Equatable, CustomStringConvertible
     /// The box's own no.
     case refused(BoxRefusal)
 
+    /// One English clause without secrets.
     public var description: String {
         switch self {
         case .notConnected: "there is no session with the box"
@@ -39,11 +40,14 @@ public enum BoxRequestError: Error, Sendable, Equatable, CustomStringConvertible
 
 /// What an HTTP handler of the box answered; 4xx and 5xx are answers too.
 public struct APIAnswer: Sendable, Equatable {
+    /// The HTTP status, 100 to 999.
     public var status: Int
     /// At most `Content-Type`, `ETag` and `Last-Modified`.
     public var headers: [String: String]
+    /// The content, JSON or text; empty when there is none.
     public var body: [UInt8]
 
+    /// An answer as it would come from a box, for tests and simulators.
     public init(status: Int, headers: [String: String], body: [UInt8]) {
         self.status = status
         self.headers = headers

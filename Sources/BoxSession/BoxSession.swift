@@ -7,8 +7,10 @@ public import EnergyModel
 /// Runs the pure machines over a carrier and a clock: events in, actions out.
 /// It owns every key and every pending question; nothing of the wire leaves it.
 public actor BoxSession {
-    /// The site as it stands; only the newest undelivered value is kept. For one
-    /// consumer. Ends when ``run()`` returns.
+    /// The site as it stands, after every beat and every change; only the newest
+    /// undelivered value is kept. While `link.isUp` is false everything beside the
+    /// link is the last known picture with its own times, and control is unknown.
+    /// For one consumer. Ends when ``run()`` returns.
     public nonisolated let states: AsyncStream<SiteState>
     /// What happened once, the oldest 64 undelivered. For one consumer.
     public nonisolated let notes: AsyncStream<BoxSessionNote>
@@ -50,6 +52,8 @@ public actor BoxSession {
     private var beatArrived = false
     private var timer: Task<Void, Never>?
     private var timerAt: Duration?
+    /// How often a deadline woke us.
+    private(set) var wakeUps: UInt64 = 0
     private var hasRun = false
 
     /// - Parameters:
@@ -198,6 +202,7 @@ public actor BoxSession {
     func timerFired() {
         timer = nil
         timerAt = nil
+        wakeUps &+= 1
         perform(driver.timerFired(at: now, chance: ambient.chance()))
         perform(machine.timerFired(at: now))
         perform(table.timerFired(at: now))
@@ -213,8 +218,10 @@ public actor BoxSession {
         armTimer()
     }
 
+    private var canAskForRoles: Bool { machine.stage == .streaming && table.isOpen }
+
     private func askForRoles() {
-        guard machine.stage == .streaming, table.isOpen else { return }
+        guard canAskForRoles else { return }
         roleAsk.observed(
             ids: tracker.sourceIDs, healthyWithoutRole: tracker.healthyWithoutRole(at: now))
         guard roleAsk.isDue(at: now) else { return }
@@ -246,10 +253,12 @@ public actor BoxSession {
     private func armTimer() {
         let deadlines = [
             driver.nextDeadline, machine.nextDeadline, table.nextDeadline, link.graceUntil,
-            roleAsk.nextDeadline, tracker.nextChange(after: now),
+            canAskForRoles ? roleAsk.nextDeadline : nil, tracker.nextChange(after: now),
             house.nextDeadline(at: now, wall: ambient.time.wall),
         ]
-        guard let next = deadlines.compactMap({ $0 }).min() else { return }
+        guard let first = deadlines.compactMap({ $0 }).min() else { return }
+        // What is due already waits a moment too: no mistake of a machine may become a busy loop.
+        let next = max(first, now + .milliseconds(10))
         // A timer that wakes too early arms itself again; beats only move the deadline on.
         if let timerAt, timerAt <= next { return }
         timer?.cancel()

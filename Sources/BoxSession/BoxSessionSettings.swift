@@ -8,7 +8,8 @@ public struct BoxSessionSettings: Sendable {
     /// The box's public key, 32 bytes, from the pairing link.
     public var boxKey: [UInt8]
     /// The single-use pairing code while we are not enrolled yet. Forgotten at
-    /// the first completed handshake and after three silent ones.
+    /// the first completed handshake and after three silent ones; its bytes are
+    /// wiped then, also for whoever else holds them.
     public var code: SecretBytes?
     /// Our version, told to the box.
     public var build: String
@@ -32,6 +33,7 @@ public struct BoxSessionSettings: Sendable {
     /// What is remembered over a restart; `nil` forgets.
     public var memory: (any SessionMemory)?
 
+    /// The time-outs start as the wire description has them.
     public init(
         identity: X25519KeyPair, boxKey: [UInt8], code: SecretBytes? = nil, build: String,
         beat: Beat = .second

@@ -20,20 +20,52 @@ extension BridgeMachine {
         guard let identity = announced.identity else { return }
         let site = publisher.site
         var seen: Set<TopicLevel> = []
+        var seenCars: Set<TopicLevel> = []
         shape = HomeShape(
             identity: identity,
             sources: site.sources.compactMap { source in
                 guard let level = publisher.levels[source.id], seen.insert(level).inserted else { return nil }
-                return .init(level: level, name: source.name, roles: source.roles)
+                return .init(level: level, name: source.shownName, roles: source.roles)
             },
-            presence: announced.presence, modes: ModeLabels(site.mode?.catalogue ?? []).all,
+            cars: announced.cars.compactMap { car in
+                let level = TopicLevel(car.id)
+                guard seenCars.insert(level).inserted else { return nil }
+                return .init(
+                    level: level, name: car.id, source: car.driverName.flatMap { publisher.levels[$0] })
+            },
+            presence: announced.presence, modes: modeLabels + lingering,
             boxBuild: site.box?.build)
     }
+
+    private var modeLabels: [String] { ModeLabels(publisher.site.mode?.catalogue ?? []).all }
 
     /// Publishes what should be announced.
     ///
     /// - Parameter all: Also what this connection was already told.
     mutating func announce(all: Bool, now: Moment) {
+        linger(now: now)
+        arrangeShape()
+        tell(all: all, now: now)
+    }
+
+    /// Takes the options back that were only left for the change.
+    mutating func settleOptions(now: Moment) {
+        settleAt = nil
+        lingering = []
+        arrangeShape()
+        tell(all: false, now: now)
+    }
+
+    /// An option that is no more stays until the state has left it: Home Assistant
+    /// takes a state that is not in its list for an error, and stops showing it.
+    private mutating func linger(now: Moment) {
+        let labels = modeLabels
+        let known = announced.devices.values.compactMap { $0.options["mode"] }.first ?? []
+        lingering = Array(known.filter { !labels.contains($0) }.prefix(32))
+        settleAt = lingering.isEmpty ? nil : settleAt ?? now.monotonic + .seconds(4)
+    }
+
+    private mutating func tell(all: Bool, now: Moment) {
         guard let shape else {
             if !settings.discovery { _ = announced.announce([], now: now.wall) }
             return
@@ -59,7 +91,9 @@ extension BridgeMachine {
         for device in devices {
             guard let known = announced.devices[device.topic] else { continue }
             for (key, entity) in device.components {
-                guard let before = known.options[key], before != entity.options else { continue }
+                guard let before = known.options[key], !Set(entity.options).isSubset(of: before) else {
+                    continue
+                }
                 publisher.hold(entity.place, until: now.monotonic + .seconds(2))
             }
         }

@@ -67,6 +67,9 @@ struct BridgeMachine {
     var healthAt: Duration?
     var pictureAt: Duration?
     var resumeAt: Duration?
+    /// Options of the mode that are gone but may still be shown, and until when.
+    var lingering: [String] = []
+    var settleAt: Duration?
 
     init(
         settings: BridgeSettings, run: BridgeRun, memory: (String) -> JSONValue?, canReload: Bool = false,
@@ -79,8 +82,14 @@ struct BridgeMachine {
         tree = settings.tree
         publisher = StatePublisher(
             settings: settings, run: run,
-            picture: Picture.restore(memory(Self.pictureName), now: run.started))
+            picture: Picture.restore(memory(Self.pictureName), now: run.started) {
+                StatePublisher.household(settings: settings, box: $0)
+            })
         announced = Announced(memory(Self.announcedName))
+        if publisher.site.cars == nil, !announced.cars.isEmpty {
+            // Nothing is known of them but that they are there.
+            publisher.recall(announced.cars.map { CarState.unknown(loadpoint: $0) })
+        }
         savedAnnounced = announced
         chooseIdentity()
         arrangeShape()
@@ -89,7 +98,9 @@ struct BridgeMachine {
     /// When `timerFired` is wanted; `nil`: not before the next event.
     var nextDeadline: Duration? {
         var next = [pictureAt, resumeAt]
-        if phase == .up { next += [republishAt, healthAt, writeBacks.values.min(), publisher.nextDeadline] }
+        if phase == .up {
+            next += [republishAt, healthAt, settleAt, writeBacks.values.min(), publisher.nextDeadline]
+        }
         return phase == .stopped ? nil : next.compactMap { $0 }.min()
     }
 
@@ -139,6 +150,7 @@ struct BridgeMachine {
         healthAt = nil
         republishAt = nil
         resumeAt = nil
+        settleAt = nil
         writeBacks = [:]
         if loss.code != .stopped { fault(loss.code.rawValue, loss.sentence, now: now) }
     }
@@ -202,8 +214,8 @@ struct BridgeMachine {
             announced.presence.learn(publisher.site)
         }
         if announced.identity == nil { chooseIdentity() }
+        if state.link.isUp, let cars = state.cars { announced.take(cars) }
         if isShapeNew || announced != savedAnnounced {
-            arrangeShape()
             if phase == .up {
                 announce(all: false, now: now)
                 keepTopics(now: now)
@@ -231,6 +243,7 @@ struct BridgeMachine {
             announce(all: true, now: now)
             for message in publisher.everything(now: now) { publish(message, now: now) }
         }
+        if isDue(settleAt) { settleOptions(now: now) }
         if isDue(healthAt) {
             healthAt = now.monotonic + .seconds(60)
             actions.append(.askHealth)
@@ -243,7 +256,7 @@ struct BridgeMachine {
     }
 
     private mutating func goodbye(now: Moment) {
-        if publisher.isPowerLive { savePicture() }
+        if publisher.isPowerLive || pictureAt != nil { savePicture() }
         if phase == .up {
             for message in publisher.farewell(now: now) { publish(message, now: now) }
         }
@@ -254,7 +267,7 @@ struct BridgeMachine {
 
     private mutating func savePicture() {
         pictureAt = nil
-        actions.append(.save(Self.pictureName, Picture.save(publisher.site)))
+        actions.append(.save(Self.pictureName, Picture.save(publisher.pictured)))
     }
 
     mutating func saveAnnounced() {

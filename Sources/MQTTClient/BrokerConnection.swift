@@ -64,7 +64,10 @@ final class BrokerConnection {
         state.shared.withLock { $0.resolving = true }  // the library looks the name up once more
         let status = handle.connect(bind: bindAddress(families))
         state.shared.withLock { $0.resolving = false }
-        if case .system(let number) = status { return .connectFailed(errno: number) }
+        // On a fast network the handshake may have begun, and failed, in there.
+        if case .system(let number) = status, number != EPROTO, handle.complaints.isEmpty {
+            return .connectFailed(errno: number)
+        }
         if let end = ending(after: status) { return end }
         if let end = waitForSocket(until: deadline) { return end }
         while true {

@@ -149,8 +149,11 @@ extension TLSFailure {
         case .notTLS:
             return "What answers at \(broker) does not speak TLS; check the port."
         case .closedEarly:
-            let hint = settings.tls?.certificate == nil ? "; it may want a client certificate" : ""
-            return "The broker \(broker) closed the encrypted connection before it answered\(hint)."
+            let hint =
+                settings.tls?.certificate == nil
+                ? "it may want a client certificate" : "it may not accept ours"
+            return "The broker \(broker) closed the encrypted connection before it answered;"
+                + " \(hint)."
         case .other(let words):
             return "The TLS handshake with \(broker) failed: \(words)."
         }

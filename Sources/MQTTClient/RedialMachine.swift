@@ -138,7 +138,12 @@ struct RedialMachine {
         let limit = away < earlyPhase ? earlyCeiling : lateCeiling
         var ceiling = firstCeiling
         for _ in 1..<max(2, min(failures, 8)) where failures > 1 { ceiling = min(ceiling * 2, limit) }
-        return max(shortestDelay, ceiling * min(max(chance, 0), 1))
+        return max(shortestDelay, ceiling * share(chance))
+    }
+
+    /// Whatever chance says, a number that a `Duration` can be multiplied with.
+    private static func share(_ chance: Double) -> Double {
+        chance.isNaN ? 0 : min(max(chance, 0), 1)
     }
 
     private mutating func takeoverDelay(chance: Double) -> Duration {
@@ -147,7 +152,7 @@ struct RedialMachine {
         for _ in 1..<max(2, min(takeovers, 8)) where takeovers > 1 {
             base = min(base * 2, Self.longestTakeoverDelay)
         }
-        return base * (1 + min(max(chance, 0), 1))
+        return base * (1 + Self.share(chance))
     }
 
     /// - Returns: Whether the other version is worth trying at once.

@@ -204,6 +204,18 @@ import Testing
         #expect(await eventually { stage.time.sleeperCount == 1 })
     }
 
+    /// The question for roles that broke off with the link is due again, but not without one.
+    @Test func withoutASessionNothingWakesItInALoop() async throws {
+        let stage = try Stage()
+        let session = stage.session
+        try await stage.goLive(roles: false)
+        await session.handle(.gone)
+        stage.time.advance(by: .seconds(600))
+        for _ in 0..<5_000 { await Task.yield() }
+        #expect(await session.wakeUps < 5)
+        #expect(stage.time.sleeperCount <= 1)
+    }
+
     @Test func everyBeatIsPublishedAndAPieceOfADownloadIsNot() async throws {
         let stage = try Stage()
         let session = stage.session

@@ -244,7 +244,8 @@ import Testing
             SiteState(
                 link: Link(state: .lost, since: morning, reason: .boxAway, lastFrameAt: morning + 7_200)))
         #expect(bench.json("control")?["sentence"] == "Inget besked från boxen sedan 12:00.")
-        #expect(bench.json("box/link")?["sentence"] == "X")
+        #expect(
+            bench.json("box/link")?["sentence"] == "Boxen är inte där. Är den på och ansluten till nätet?")
     }
 
     @Test func valuesAreMirroredAlone() {

@@ -20,6 +20,10 @@ extension BoxSession {
         settle()
     }
 
+    /// Changes how often the chargers are read although nothing happened; holds from
+    /// the next read on.
+    public func setReadInterval(_ interval: Duration) { house.setReadInterval(interval) }
+
     /// Remembers that a person entered this level and the box confirmed it: the box
     /// itself cannot tell it from its own estimate later.
     ///
@@ -65,6 +69,7 @@ extension BoxSession {
         } else if hadFailed, !house.book.hasFailed(kind) {
             ambient.log.notice("\(path) can be read again")
         }
+        for field in house.newFaults() { ambient.log.warning("\(path): \(field) is not usable") }
     }
 
     // MARK: Over a restart

@@ -11,6 +11,8 @@ struct CarBoard {
         var isUp: Bool
         /// The last question for the plan was not answered.
         var isPlanOld: Bool
+        /// An answer about the chargers older than this, in seconds, is not of now.
+        var standsFor: Double
         /// The stream's verdict on each source.
         var chargers: [String: Bool]
         var zone: HouseholdZone
@@ -31,7 +33,8 @@ struct CarBoard {
     private var list: LoadpointList?
     private var readAt = Date(timeIntervalSince1970: 0)
     private var isOfThisRun = false
-    private var plan: PlanAnswer?
+    /// The last answer about the plan in this run of the box.
+    private(set) var plan: PlanAnswer?
     private var trackers: [String: CarLevelTracker] = [:]
 
     private var shown: [CarState]?
@@ -110,7 +113,8 @@ struct CarBoard {
         let cars = list.loadpoints.map { lp in
             car(lp, isOnlyCar: isOnlyCar, around: around, boxStartedAt: boxStartedAt, now: now)
         }
-        nextChange = cars.flatMap { moments($0) }.filter { $0 > now }.min()
+        let end = readAt.addingTimeInterval(around.standsFor + 0.001)
+        nextChange = (cars.flatMap { moments($0) } + [end]).filter { $0 > now }.min()
         shown = cars
         return cars
     }
@@ -120,11 +124,13 @@ struct CarBoard {
     ) -> CarState {
         // A source that never answered in this run is not in the table.
         let isHealthy = lp.driverName.flatMap { around.chargers[$0] ?? (lp.charger == nil ? false : nil) }
-        let isCurrent =
-            around.isUp && isOfThisRun && isHealthy != false && !lp.isChargerUnavailable
+        // Reading may have become impossible without a word, on a box in distress.
+        let isYoung = now.timeIntervalSince(readAt) <= around.standsFor
+        let isOurs = around.isUp && isOfThisRun && isYoung
+        let isCurrent = isOurs && isHealthy != false && !lp.isChargerUnavailable
         let level = trackers[lp.id, default: CarLevelTracker()].level(
             CarLevelInput(
-                loadpoint: lp, readAt: readAt, isOfThisRun: around.isUp && isOfThisRun,
+                loadpoint: lp, readAt: readAt, isOfThisRun: isOurs,
                 isChargerHealthy: isHealthy, boxStartedAt: boxStartedAt, now: now))
         let goal = Goal(of: lp, zone: around.zone, now: now)
         // A plan that could not be read again may be one for another goal.
@@ -180,6 +186,9 @@ struct CarBoard {
 extension CarBoard {
     /// When each person's note was made, to see whether one came or went.
     var notes: [String: Date] { trackers.compactMapValues { $0.note?.at } }
+
+    /// Fields of the last answers that could not be used, by name.
+    var faults: [String] { (list?.faults ?? []) + (plan?.faults ?? []) }
 
     var wasRead: Bool { list != nil }
 

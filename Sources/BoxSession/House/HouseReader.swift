@@ -23,7 +23,7 @@ struct HouseReader {
         var isOpen: Bool
     }
 
-    private let settings: Settings
+    private var settings: Settings
     private(set) var book = AskBook()
     private(set) var board = CarBoard()
     private var isOpen = false
@@ -39,6 +39,7 @@ struct HouseReader {
     private var quarter: Int64?
     private var isPlanOwed = false
     private var sentAt: [AskBook.Kind: Date] = [:]
+    private var namedFaults: Set<String> = []
     private var savedNotes: [String: Date] = [:]
     private var savedAt: Duration?
     private var zones: (name: String?, zone: HouseholdZone)?
@@ -48,6 +49,8 @@ struct HouseReader {
     static let secondLook = Duration.seconds(15)
     /// Power that dances around the bound is not a reason to ask every second.
     static let crossingPause = Duration.seconds(5)
+    /// More unusable fields than this are not named.
+    static let faultLimit = 64
     /// Above this a car draws, in watts (box API §A.1).
     static let drawingW = 100.0
 
@@ -115,6 +118,8 @@ struct HouseReader {
         board.personSet(loadpoint: loadpoint, soc: soc, boxStartedAt: boxStartedAt, wall: wall)
         book.changed(.chargers, "a person set the level")
     }
+
+    mutating func setReadInterval(_ interval: Duration) { settings.readInterval = interval }
 
     // MARK: Questions
 
@@ -194,7 +199,8 @@ struct HouseReader {
             next = sooner(next, now + .seconds(Double(quarter + 1) * 900 - wall.timeIntervalSince1970))
         }
         if let change = board.nextChange {
-            next = sooner(next, now + .seconds(max(0, change.timeIntervalSince(wall))))
+            // A deadline may lie in any century; a day ahead is far enough to look again.
+            next = sooner(next, now + .seconds(min(86_400, max(0, change.timeIntervalSince(wall)))))
         }
         return next
     }
@@ -209,6 +215,8 @@ struct HouseReader {
         return board.cars(
             CarBoard.Surroundings(
                 isUp: site.link.isUp && !book.hasFailed(.chargers), isPlanOld: book.hasFailed(.plan),
+                // Twice the interval leaves room for an answer that takes its time.
+                standsFor: settings.readInterval * 2 / .seconds(1) + 60,
                 chargers: Dictionary(
                     site.sources.map { ($0.id, $0.isHealthy) }, uniquingKeysWith: { a, _ in a }),
                 zone: zone),
@@ -221,6 +229,14 @@ struct HouseReader {
         let zone = HouseholdZone(boxZone: name, configured: settings.zone)
         zones = (name, zone)
         return zone
+    }
+
+    /// Fields that could not be used and were not named before.
+    mutating func newFaults() -> [String] {
+        let new = board.faults.filter { !namedFaults.contains($0) }
+        guard namedFaults.count + new.count <= Self.faultLimit else { return [] }
+        namedFaults.formUnion(new)
+        return new
     }
 
     // MARK: Reasons to ask

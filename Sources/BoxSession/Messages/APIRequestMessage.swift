@@ -21,6 +21,7 @@ public struct APIRequest: Sendable, Equatable {
     /// The *decoded* path. Nothing is escaped on the way: `%20` would arrive as
     /// those three characters.
     public var path: String
+    /// Decoded like the path; empty for none.
     public var query: [String: String]
     /// JSON; `nil` for none.
     public var body: [UInt8]?
@@ -28,8 +29,10 @@ public struct APIRequest: Sendable, Equatable {
     public var maxBytes: Int?
     /// True only when a person has just confirmed it (FTW wire §8.3).
     public var stepUp: Bool
+    /// Never on the wire.
     public var priority: Priority
 
+    /// Nothing is checked here; ``invalidField`` says what the box would refuse.
     public init(
         method: String = "GET", path: String, query: [String: String] = [:], body: [UInt8]? = nil,
         maxBytes: Int? = nil, stepUp: Bool = false, priority: Priority = .status

@@ -3,7 +3,9 @@ import BoxLink
 /// `cmd.ack`: the box took the command and will answer (FTW wire §7.3).
 public struct CommandAckMessage: Sendable, Equatable {
     static let type = Contract.MessageType.cmdAck.rawValue
+    /// The command it belongs to.
     public var commandID: String
+    /// A UUID; empty when the box names none.
     public var leaseID: String
     /// Uptime; the lease needs nothing from us.
     public var expiresAtMs: Int64

@@ -6,12 +6,16 @@ public struct CommandMessage: Sendable, Equatable {
 
     /// A condition on telemetry; a guard on a field that is absent always fails.
     public struct Guard: Sendable, Equatable {
+        /// How the field must stand to the value.
         public enum Relation: String, Sendable, CaseIterable { case lt, lte, gt, gte }
+        /// A telemetry field (FTW wire §6.4).
         public var field: UInt32
+        /// Field on the left, value on the right.
         public var relation: Relation
         /// Compared with the integers of the telemetry: watts, state of charge in permille.
         public var value: Double
 
+        /// A condition; whether the field exists at this site is for the caller to know.
         public init(field: UInt32, relation: Relation, value: Double) {
             self.field = field
             self.relation = relation
@@ -30,8 +34,10 @@ public struct CommandMessage: Sendable, Equatable {
     public var notValidAfterMs: Int64
     /// The last `controlRev` seen.
     public var rev: UInt64
+    /// All must hold; empty for none.
     public var guards: [Guard]
 
+    /// Nothing is checked; the box judges (FTW wire §7.2).
     public init(
         commandID: String, operation: String, args: CBORMap, notValidAfterMs: Int64, rev: UInt64,
         guards: [Guard] = []

@@ -4,6 +4,7 @@ import BoxLink
 public struct CommandResultMessage: Sendable, Equatable {
     static let type = Contract.MessageType.cmdResult.rawValue
 
+    /// The ends a box of today knows.
     public enum State: String, Sendable, CaseIterable {
         /// The box read back what was asked.
         case applied
@@ -14,18 +15,25 @@ public struct CommandResultMessage: Sendable, Equatable {
         case rejected
         case expired
     }
+    /// What the box read back: the state the box holds, no proof from a device.
     public struct Observed: Sendable, Equatable {
         /// Always a float on the wire, often a half.
         public var value: Double
+        /// `core` on every box of today.
         public var source: String
+        /// When it was read, in uptime.
         public var uptimeMs: Int64
     }
 
+    /// The command it belongs to.
     public var commandID: String
     /// `nil` for a word of a later box.
     public var state: State?
+    /// The box's own word for ``state``.
     public var stateText: String
+    /// `nil` when there was nothing to read back.
     public var observed: Observed?
+    /// Why it was not done; `nil` when it was.
     public var refusal: BoxRefusal?
 
     init(body: CBORValue?) throws(MessageError) {

@@ -11,6 +11,7 @@ public struct BoxRefusal: Error, Sendable, Equatable {
     /// What the code speaks about. Numbers may be floats of any width.
     public var args: CBORMap
 
+    /// A refusal as it would come from a box, for tests and simulators.
     public init(
         code: String, retryable: Bool = false, retryAfter: Duration? = nil, args: CBORMap = [:]
     ) {

@@ -9,9 +9,11 @@ enum PlanGetMessage {
 public struct PlanMessage: Sendable, Equatable {
     static let type = Contract.MessageType.plan.rawValue
 
+    /// One stretch of the plan.
     public struct Slot: Sendable, Equatable {
         /// Wall clock, milliseconds since 1970.
         public var startMs: Int64
+        /// Not always a quarter of an hour.
         public var durationMs: Int64
         /// Charging positive.
         public var batteryW: Int64

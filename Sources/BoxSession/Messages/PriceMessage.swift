@@ -25,18 +25,23 @@ struct PriceGetMessage: Equatable {
 public struct PriceMessage: Sendable, Equatable {
     static let type = Contract.MessageType.price.rawValue
 
+    /// One stretch with one price.
     public struct Slot: Sendable, Equatable {
         /// Wall clock, milliseconds since 1970.
         public var startMs: Int64
+        /// Not always a quarter of an hour.
         public var durationMs: Int64
+        /// The exchange alone; may be negative.
         public var spotMinor: Int64
         /// With tariff and tax.
         public var totalMinor: Int64
     }
 
+    /// The bidding zone, such as `SE3`.
     public var zone: String
     /// ISO 4217.
     public var currency: String
+    /// In the order of the box; the one running at the start of the window included.
     public var slots: [Slot]
     /// The slots do not cover the window asked for.
     public var isStale: Bool

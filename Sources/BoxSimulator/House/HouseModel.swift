@@ -56,7 +56,8 @@ struct HouseModel: Sendable {
     /// through, only the last four; when the clock was set back, the house goes
     /// on from the earlier time as it is.
     ///
-    /// - Parameter step: The longest step, in seconds; steps end on its multiples.
+    /// - Parameter step: The longest step, in seconds; steps end on its multiples. Long steps
+    ///   also make for fewer plans.
     mutating func advance(to instant: Date, step: Double = 60) {
         if instant.timeIntervalSince(at) > 4 * 86_400 { at = instant.addingTimeInterval(-4 * 86_400) }
         if at.timeIntervalSince(instant) > 5 {
@@ -70,7 +71,9 @@ struct HouseModel: Sendable {
             let next = min(instant, Date(timeIntervalSince1970: mark))
             settle(seconds: next.timeIntervalSince(at))
             at = next
-            if let plan, at.timeIntervalSince(plan.generatedAt) >= 900, !isPlanWithheld, !isReplanning {
+            if let plan, at.timeIntervalSince(plan.generatedAt) >= max(900, step * 12), !isPlanWithheld,
+                !isReplanning
+            {
                 replan("scheduled")
             }
         }

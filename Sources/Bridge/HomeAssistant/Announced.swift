@@ -1,3 +1,4 @@
+import EnergyModel
 import FoundationEssentials
 import JSONText
 import MQTTTypes
@@ -14,6 +15,8 @@ struct Announced: Sendable, Equatable {
     /// Stands for the box in ids; `nil` until it is chosen, then for good.
     var identity: String?
     var presence = Presence()
+    /// The loadpoints that the box last had, with their ids and drivers alone.
+    var cars: [Loadpoint] = []
     /// Components by discovery topic.
     var devices: [String: Components] = [:]
     /// Full topics with a retained message of ours.
@@ -70,6 +73,18 @@ struct Announced: Sendable, Equatable {
         return gone
     }
 
+    /// Takes in which loadpoints there are.
+    mutating func take(_ states: [CarState]) {
+        let known = states.map { Self.car($0.id, $0.loadpoint.driverName) }
+        if known != cars { cars = known }
+    }
+
+    private static func car(_ id: String, _ driver: String?) -> Loadpoint {
+        var loadpoint = Loadpoint(id: id)
+        loadpoint.driverName = driver
+        return loadpoint
+    }
+
     /// Forgets what has been said long enough.
     mutating func settle(now: Date) {
         cleared = cleared.filter { now.timeIntervalSince($0.value) < Self.mourning }
@@ -81,6 +96,9 @@ struct Announced: Sendable, Equatable {
         guard let saved, saved["version"]?.intValue == Self.version else { return }
         identity = saved["identity"]?.stringValue
         presence = Presence(saved["presence"])
+        cars = (saved["cars"]?.arrayValue ?? []).compactMap { car in
+            car["id"]?.stringValue.map { Self.car($0, car["driver"]?.stringValue) }
+        }
         topics = Set((saved["topics"]?.arrayValue ?? []).compactMap(\.stringValue))
         cleared = (saved["cleared"]?.objectValue ?? [:]).compactMapValues(Self.date)
         devices = (saved["devices"]?.objectValue ?? [:]).mapValues { value in
@@ -102,6 +120,8 @@ struct Announced: Sendable, Equatable {
     var saved: JSONValue {
         [
             "version": .int(Self.version), "identity": identity.map(JSONValue.string) ?? nil,
+            "cars": .array(
+                cars.map { ["id": .string($0.id), "driver": $0.driverName.map(JSONValue.string) ?? nil] }),
             "presence": presence.saved, "topics": .array(topics.sorted().map(JSONValue.string)),
             "cleared": .object(cleared.mapValues(Self.number)),
             "devices": .object(

@@ -56,6 +56,14 @@ struct Discovery {
             let name = LocalText("Home battery", "Hemmabatteri")
             devices.append(device("battery", name: name[settings.language], model: name, battery))
         }
+        for car in shape.cars {
+            let name = LocalText("Car charging", "Billaddningen")[settings.language]
+            devices.append(
+                device(
+                    "car_\(car.level)", name: shape.cars.count > 1 ? "\(name) \(car.name)" : name,
+                    model: LocalText("Charging point", "Laddpunkt"),
+                    CarEntities(car: car, language: settings.language).all, ownIDs: true))
+        }
         return devices
     }
 
@@ -63,8 +71,9 @@ struct Discovery {
     /// topic, names and language may change without a second set of entities.
     private var stem: String { "ftw_\(shape.identity)" }
 
+    /// - Parameter ownIDs: Keys are unique in the device only, so ids carry its part.
     private func device(
-        _ part: String?, name: String, model: LocalText, _ entities: [Entity]
+        _ part: String?, name: String, model: LocalText, _ entities: [Entity], ownIDs: Bool = false
     ) -> Device {
         let id = part.map { "\(stem)_\($0)" } ?? stem
         var about: [String: JSONValue] = [
@@ -85,7 +94,8 @@ struct Discovery {
                 "availability": Availability.topics(tree, Availability.device),
                 "availability_mode": "all",
             ],
-            components: entities.map { ($0.key, $0) }, tree: tree, uniqueStem: stem,
-            entityStem: "ftw_\(settings.siteID.replacing("-", with: "_"))")
+            components: entities.map { ($0.key, $0) }, tree: tree, uniqueStem: ownIDs ? id : stem,
+            entityStem: (["ftw", settings.siteID] + (ownIDs ? [part ?? ""] : [])).joined(separator: "_")
+                .replacing("-", with: "_"))
     }
 }

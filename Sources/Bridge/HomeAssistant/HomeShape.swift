@@ -8,9 +8,17 @@ struct HomeShape: Sendable, Equatable {
         var name: String
         var roles: Set<Source.Role>
     }
+    struct Car: Sendable, Equatable {
+        var level: TopicLevel
+        /// The loadpoint's name as typed.
+        var name: String
+        /// Its charger among the sources; `nil` when the box does not tell.
+        var source: TopicLevel?
+    }
     /// Stands for the box in ids; never changes for a box.
     var identity: String
     var sources: [Device]
+    var cars: [Car] = []
     var presence: Presence
     var modes: [String]
     var boxBuild: String?

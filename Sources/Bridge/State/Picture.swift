@@ -12,7 +12,7 @@ enum Picture {
 
     static func save(_ state: SiteState) -> JSONValue {
         [
-            "version": .int(version),
+            "version": .int(version), "cars": state.cars.map { .array($0.map(\.json)) } ?? nil,
             "last_frame": date(state.link.lastFrameAt),
             "box": state.box.map(box) ?? nil,
             "sources": .array(state.sources.map(source)),
@@ -34,7 +34,11 @@ enum Picture {
     }
 
     /// `nil` when there is none or it is from another version.
-    static func restore(_ value: JSONValue?, now: Date) -> SiteState? {
+    ///
+    /// - Parameter household: The zone in which deadlines are reckoned, for a box.
+    static func restore(
+        _ value: JSONValue?, now: Date, household: (BoxFacts?) -> HouseholdZone
+    ) -> SiteState? {
         guard let value, value["version"]?.intValue == version else { return nil }
         var state = SiteState(
             link: Link(state: .connecting, since: now, lastFrameAt: date(value["last_frame"])))
@@ -52,6 +56,11 @@ enum Picture {
         if let saved = value["mode"], let entries = saved["catalogue"]?.arrayValue {
             state.mode = Mode(
                 current: saved["current"].flatMap(entry), catalogue: entries.compactMap(entry))
+        }
+        let zone = household(state.box)
+        if let saved = value["cars"]?.arrayValue {
+            let cars = saved.compactMap { CarState(json: $0, zone: zone, now: now) }
+            if cars.count == saved.count { state.cars = cars }
         }
         return state
     }

@@ -29,7 +29,7 @@ struct SiteDocuments {
     }
 
     func control(_ control: Control, sources: [Source], lastWordAt: Date?, now: Date) -> Document {
-        let names = Dictionary(sources.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+        let names = Dictionary(sources.map { ($0.id, $0.shownName) }, uniquingKeysWith: { first, _ in first })
         let said = Sentence.control(
             control.answer, blockedBy: control.blockedBy.map { names[$0] ?? $0 },
             quiet: control.quiet.map { names[$0] ?? $0 }, lastWord: lastWordAt)
@@ -83,22 +83,27 @@ struct SiteDocuments {
     func whole(_ value: Int?) -> JSONValue { value.map { .int(Int64($0)) } ?? nil }
     func time(_ date: Date?) -> JSONValue { date.map { .string(zone.iso8601($0)) } ?? nil }
 
-    /// Whole watts.
-    private func watts(_ value: Double?) -> JSONValue {
+    /// Whole watts or watt-hours.
+    func watts(_ value: Double?) -> JSONValue {
         guard let value, let watts = Int64(exactly: value.rounded()) else { return nil }
         return .int(watts)
     }
 
     /// Percent with one decimal; a level outside 0 to 1 is no level.
-    private func percent(_ soc: Double?) -> JSONValue {
+    func percent(_ soc: Double?) -> JSONValue {
         guard let soc, (0...1).contains(soc) else { return nil }
         return number((soc * 1_000).rounded() / 10)
     }
 
-    private func number(_ value: Double) -> JSONValue {
+    func number(_ value: Double) -> JSONValue {
         guard value.isFinite else { return nil }
         return Int64(exactly: value).map(JSONValue.int) ?? .double(value)
     }
+}
+
+extension Source {
+    /// What people see: the name as typed, or the id when nobody typed one.
+    var shownName: String { name.allSatisfy(\.isWhitespace) ? (id.isEmpty ? "?" : id) : name }
 }
 
 /// The names under which people see the modes: the box's labels, told apart by

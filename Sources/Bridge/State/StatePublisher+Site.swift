@@ -41,6 +41,7 @@ extension StatePublisher {
         if site.control != old.control { takeControl(since: old.control, now: now) }
         if site.mode?.catalogue != old.mode?.catalogue { structure += 1 }
         if site.mode != old.mode || isPowerLive != wasLive { mark(.init(.mode), at: now.monotonic) }
+        takeCars(new, since: old, now: now)
     }
 
     /// True if there is more to it than that sources answered again.
@@ -66,19 +67,22 @@ extension StatePublisher {
         documents = SiteDocuments(household: household, language: settings.language)
         // Every time that is shown is now written otherwise.
         for place in order { mark(place, at: now.monotonic) }
+        day = nil
     }
 
     // MARK: Sources
 
-    /// Makes room for every source there is. Two ids never share a level.
-    mutating func arrangeSources() {
+    /// Makes room for every source and car there is. Two ids never share a level.
+    mutating func arrange() {
+        carLevels = Dictionary(
+            (site.cars ?? []).map { ($0.id, TopicLevel($0.id)) }, uniquingKeysWith: { first, _ in first })
         levels = Dictionary(
             site.sources.map { ($0.id, TopicLevel($0.id)) }, uniquingKeysWith: { first, _ in first })
         let sources = site.sources.compactMap { levels[$0.id] }
         let places: [TopicTree.Place] =
             [.init(.bridgeInfo), .init(.bridgeHealth), .init(.boxLink)]
             + sources.map { .init(.source, $0) }
-            + [.init(.power), .init(.battery), .init(.control), .init(.mode)]
+            + [.init(.power), .init(.battery), .init(.control), .init(.mode)] + carPlaces
             + sources.map { .init(.sourceAvailability, $0) }
             + [.init(.boxAvailability), .init(.bridgeAvailability)]
         var seen: Set<TopicTree.Place> = []
@@ -98,7 +102,7 @@ extension StatePublisher {
             old.sources, by: { $0.id == $1.id && $0.name == $1.name && $0.roles == $1.roles })
         {
             structure += 1
-            arrangeSources()
+            arrange()
         }
         let before = Dictionary(old.sources.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for source in site.sources {
@@ -211,6 +215,8 @@ extension StatePublisher {
             return .document(
                 documents.source(
                     source, shown: shown[source.id] ?? source.state, isHealthy: isHealthy, at: now.wall))
+        case .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv:
+            return carPayload(of: place, now: now)
         case .bridgePing, .bridgeRepublish, .bridgeReload, .result: return .plain("")
         }
     }

@@ -7,6 +7,7 @@ public import MQTTTypes
 /// Pure: whoever owns it says what happened and what time it is, and sends what
 /// it gets back. With nothing changing, an hour costs 187 messages: 120 renewals
 /// of `power`, 60 of `bridge/availability`, 4 of `bridge/health`, 3 of `battery`.
+/// Each car adds 6: 3 renewals each of `state` and `level`.
 public struct StatePublisher {
     let tree: TopicTree
     let settings: BridgeSettings
@@ -22,6 +23,15 @@ public struct StatePublisher {
     /// True while `site.power` came from the box just now.
     var isPowerLive = false
     var levels: [String: TopicLevel] = [:]
+    /// Topic levels of the loadpoints by id.
+    var carLevels: [String: TopicLevel] = [:]
+    /// The last reading of each loadpoint that was current, by id.
+    var goodCars: [String: ShownCar.Reading] = [:]
+    /// The newest state told the cars.
+    var areCarsTold = false
+    /// The household's day in which sentences were last made, and its end on our clock.
+    var day: LocalDay?
+    var dayEnds: Duration?
     var shown: [String: Source.State] = [:]
     var controlWorsenedAt: Duration?
     var pace: PowerPace
@@ -50,7 +60,8 @@ public struct StatePublisher {
         documents = SiteDocuments(
             household: Self.household(settings: settings, box: site.box), language: settings.language)
         health.since = run.started
-        arrangeSources()
+        arrange()
+        if let cars = picture?.cars { recall(cars) }
     }
 
     /// Takes in the newest state.
@@ -65,6 +76,7 @@ public struct StatePublisher {
     /// Sends what has become due.
     public mutating func timer(now: Moment) -> [Message] {
         guard let nextDeadline, nextDeadline <= now.monotonic else { return [] }
+        turnDay(now: now)
         var messages: [Message] = []
         for place in order {
             guard let slot = slots[place], let deadline = slot.deadline(renewal: renewal(of: place)),
@@ -72,7 +84,7 @@ public struct StatePublisher {
             else { continue }
             let payload = payload(of: place, now: now)
             if let sent = slot.sent, payload.says(sameAs: sent.payload, but: place.name.spec.datingMembers),
-                !isRenewalDue(place, slot, now: now)
+                !isRenewalDue(place, slot, now: now), !isDatingDue(place, payload, slot, now: now)
             {
                 slots[place]?.due = nil
                 continue
@@ -88,6 +100,7 @@ public struct StatePublisher {
     /// What is held back (``hold(_:until:)``) follows when its time has come.
     public mutating func everything(now: Moment) -> [Message] {
         mirrored = [:]
+        turnDay(now: now)
         var messages: [Message] = []
         for place in order {
             if let notBefore = slots[place]?.notBefore, notBefore > now.monotonic {
@@ -137,7 +150,7 @@ public struct StatePublisher {
         let spec = place.name.spec
         return Message(
             "\(tree.root)/\(path)", text, qos: spec.qos, retained: spec.isRetained,
-            expirySeconds: isPowerLive ? spec.expirySeconds : nil)
+            expirySeconds: expiry(of: place))
     }
 
     /// Holds one place back, so that a reader can take in something else first.
@@ -176,7 +189,7 @@ public struct StatePublisher {
     }
 
     mutating func reckon() {
-        var next: Duration?
+        var next = dayEnds
         for place in order {
             guard let deadline = slots[place]?.deadline(renewal: renewal(of: place)) else { continue }
             next = min(next ?? deadline, deadline)
@@ -196,8 +209,20 @@ public struct StatePublisher {
         case .bridgeHealth: .seconds(900)
         case .power: isPowerLive ? PowerPace.renewal : nil
         case .battery: isPowerLive ? .seconds(1_200) : nil
+        case .carState, .carLevel: isCarCurrent(place) ? Self.carRenewal : nil
         default: nil
         }
+    }
+
+    /// Only what is live expires; an old picture stands until it is replaced.
+    private func expiry(of place: TopicTree.Place) -> UInt32? {
+        let isMoving =
+            switch place.name {
+            case .bridgeAvailability: isOnline
+            case .carState, .carLevel: isCarCurrent(place)
+            default: isPowerLive
+            }
+        return isMoving ? place.name.spec.expirySeconds : nil
     }
 
     private mutating func send(_ payload: Payload, to place: TopicTree.Place, now: Moment) -> [Message] {
@@ -207,11 +232,7 @@ public struct StatePublisher {
             sentPower = site.power.map { ($0, isPowerLive, now.monotonic) }
         }
         let spec = place.name.spec
-        let expiry =
-            switch place.name {
-            case .bridgeAvailability: isOnline ? spec.expirySeconds : nil
-            default: isPowerLive ? spec.expirySeconds : nil
-            }
+        let expiry = expiry(of: place)
         let message = Message(
             tree.topic(place), payload.bytes, qos: spec.qos, retained: spec.isRetained, expirySeconds: expiry)
         return [message] + mirror(payload, of: place, expiry: expiry)

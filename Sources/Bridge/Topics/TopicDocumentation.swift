@@ -45,8 +45,8 @@ extension TopicTree {
             say(
                 """
                 This page is made from the table in the code; a test compares the two. Every topic below lies \
-                under `<base>/<site>/`, by default `ftw/home/`. `<id>` is made from the box's id of the source, \
-                `[a-z0-9-]` only. Documents are JSON objects in which every member is always present and \
+                under `<base>/<site>/`, by default `ftw/home/`. `<id>` is made from the box's id of the source or \
+                charging point, `[a-z0-9-]` only. Documents are JSON objects in which every member is always present and \
                 unknown is `null`. Times are ISO 8601 with the household's offset. With `mqtt.values: true` \
                 every member that is no list or object is also published alone, as `<topic>/<member>`, with \
                 `null` for unknown. Requests must not be retained. An expiry needs MQTT 5 and holds while the \
@@ -54,8 +54,8 @@ extension TopicTree {
                 """,
                 """
                 Sidan är gjord av tabellen i koden; ett test jämför de två. Varje ämne nedan ligger under \
-                `<bas>/<anläggning>/`, från början `ftw/home/`. `<id>` är gjort av boxens id för källan, bara \
-                `[a-z0-9-]`. Dokument är JSON-objekt där varje medlem alltid finns med och okänt är `null`. \
+                `<bas>/<anläggning>/`, från början `ftw/home/`. `<id>` är gjort av boxens id för källan eller \
+                laddpunkten, bara `[a-z0-9-]`. Dokument är JSON-objekt där varje medlem alltid finns med och okänt är `null`. \
                 Tider är ISO 8601 med hushållets tidsskillnad. Med `mqtt.values: true` publiceras varje medlem \
                 som inte är en lista eller ett objekt också för sig, som `<ämne>/<medlem>`, med `null` för \
                 okänt. Begäranden får inte vara kvarhållna. Livslängd kräver MQTT 5 och gäller medan värdet är \

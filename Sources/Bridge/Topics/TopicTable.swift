@@ -7,11 +7,11 @@ extension TopicTree {
     public static let version = 1
 
     /// Every topic below a site, once.
-    public static let table: [TopicSpec] = bridgeTable + boxTable + houseTable
+    public static let table: [TopicSpec] = bridgeTable + boxTable + houseTable + carTable
 
-    private static let onChange = LocalText("on change", "vid ändring")
+    static let onChange = LocalText("on change", "vid ändring")
 
-    private static func state(
+    static func state(
         _ name: TopicName, _ form: TopicSpec.Form, _ meaning: LocalText, qos: QoS = .atLeastOnce,
         retained: Bool = true, expiry: UInt32? = nil, occasion: LocalText = onChange
     ) -> TopicSpec {
@@ -27,7 +27,7 @@ extension TopicTree {
             qos: .atLeastOnce, expirySeconds: nil)
     }
 
-    private static func member(
+    static func member(
         _ name: String, _ kind: TopicSpec.Member.Kind, _ en: String, _ sv: String, dating: Bool = false
     ) -> TopicSpec.Member {
         TopicSpec.Member(name: name, kind: kind, meaning: LocalText(en, sv), isDating: dating)

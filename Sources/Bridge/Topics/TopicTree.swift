@@ -71,6 +71,14 @@ public enum TopicName: String, Sendable, CaseIterable {
     case battery
     case control
     case mode
+    case carState = "car/<id>/state"
+    case carLevel = "car/<id>/level"
+    case carControl = "car/<id>/control"
+    case carHold = "car/<id>/hold"
+    case carGoal = "car/<id>/goal"
+    case carReady = "car/<id>/ready"
+    case carTextEn = "car/<id>/text/en"
+    case carTextSv = "car/<id>/text/sv"
     case result
 }
 

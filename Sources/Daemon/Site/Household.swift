@@ -15,7 +15,7 @@ actor Household {
     private let around: Surroundings
     private let loop = WebSocketLoop()
     private let pairings: PairingStore
-    private var bridges: [String: BridgeService] = [:]
+    private var sessions: [String: BoxSession] = [:]
 
     /// How often a site that is not paired looks whether it has become so.
     private static let pairingLook = Duration.seconds(5)
@@ -44,7 +44,7 @@ actor Household {
     /// Reads the configuration again and takes over what can be.
     ///
     /// - Returns: One sentence about what came of it.
-    func reload(_ options: CommonOptions) -> String {
+    func reload(_ options: CommonOptions) async -> String {
         let log = around.log.log
         guard let new = around.settings(options) else {
             let text = "the configuration has faults; the old one stays in force"
@@ -56,6 +56,7 @@ actor Household {
         if options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {
             around.log.level = level
         }
+        for session in sessions.values { await session.setReadInterval(settings.car.readInterval) }
         var parts: [String] = []
         if !difference.live.isEmpty { parts.append("taken over: \(difference.live.joined(separator: ", "))") }
         if !difference.restart.isEmpty {
@@ -114,6 +115,7 @@ actor Household {
     private func assemble(_ site: Settings.Site, _ record: PairingRecord?) throws -> SiteRunner {
         let log = around.log.log
         let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
+        sessions[site.id] = nil
         let memory = StateFile(folder, site: site.id) { log.error("\(site.id): \($0)") }
         var box: SiteRunner.BoxSide?
         if let record {
@@ -122,9 +124,10 @@ actor Household {
                 around.log.redactor.add(secret)
             }
             let carrier = try assembly.carrier(for: record)
-            box = .init(
-                carrier: carrier,
-                session: try assembly.session(for: record, over: carrier, memory: DiskMemory(file: memory)))
+            let session = try assembly.session(
+                for: record, over: carrier, memory: DiskMemory(file: memory))
+            sessions[site.id] = session
+            box = .init(carrier: carrier, session: session)
         } else {
             log.warning("\(site.id): not paired with a box yet; run: ftw-mqtt pair - --site \(site.id)")
         }

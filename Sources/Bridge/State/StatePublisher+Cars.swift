@@ -1,0 +1,140 @@
+import EnergyModel
+import FoundationEssentials
+import MQTTTypes
+
+/// What a new state means for the cars' topics.
+extension StatePublisher {
+    static let carNames: [TopicName] = [
+        .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv,
+    ]
+    /// A car that speaks every minute and says the same is dated anew this often.
+    static let levelDating = Duration.seconds(600)
+    static let carRenewal = Duration.seconds(1_200)
+
+    /// Takes in the cars of `new`; to be called when everything else of it was.
+    mutating func takeCars(_ new: SiteState, since old: SiteState, now: Moment) {
+        let isUp = new.link.isUp
+        site.cars = (new.cars ?? old.cars)?.map { isUp && new.cars != nil ? $0 : $0.asOld }
+        let wasTold = areCarsTold
+        areCarsTold = isUp && new.cars != nil
+        let cars = site.cars ?? []
+        for car in cars where car.isCurrent {
+            var reading = ShownCar.Reading(loadpoint: car.loadpoint, at: car.readAt)
+            reading.loadpoint.sessionWh = steady(reading.loadpoint, after: goodCars[car.id]?.loadpoint)
+            goodCars[car.id] = reading
+        }
+        if !cars.elementsEqual(
+            old.cars ?? [], by: { $0.id == $1.id && $0.loadpoint.driverName == $1.loadpoint.driverName })
+        {
+            structure += 1
+            arrange()
+            let ids = Set(cars.map(\.id))
+            goodCars = goodCars.filter { ids.contains($0.key) }
+        }
+        guard site.cars != old.cars || wasTold != areCarsTold || isUp != old.link.isUp else { return }
+        markCars(Self.carNames, now: now)
+    }
+
+    /// A counter may be corrected by a little and must not look as if it had started over.
+    private func steady(_ loadpoint: Loadpoint, after before: Loadpoint?) -> Double? {
+        guard let energy = loadpoint.sessionWh, loadpoint.pluggedIn == true, before?.pluggedIn == true,
+            let shown = before?.sessionWh, energy < shown, energy > shown * 0.9
+        else { return loadpoint.sessionWh }
+        return shown
+    }
+
+    private mutating func markCars(_ names: [TopicName], now: Moment) {
+        for level in carLevels.values {
+            for name in names { mark(.init(name, level), at: now.monotonic) }
+        }
+    }
+
+    /// Levels of the loadpoints, in the box's order and each once.
+    var carPlaces: [TopicTree.Place] {
+        (site.cars ?? []).flatMap { car in
+            carLevels[car.id].map { level in Self.carNames.map { TopicTree.Place($0, level) } } ?? []
+        }
+    }
+
+    /// The car behind a place; `nil` when it has gone or the place is no car's.
+    func shownCar(_ place: TopicTree.Place) -> ShownCar? {
+        guard let level = place.level, let car = site.cars?.first(where: { carLevels[$0.id] == level }) else {
+            return nil
+        }
+        let isUp = site.link.isUp
+        return ShownCar(
+            car: car, good: goodCars[car.id], isLinkUp: isUp,
+            isTold: isUp && areCarsTold && (car.isCurrent || car.readAt >= site.link.since))
+    }
+
+    func isCarCurrent(_ place: TopicTree.Place) -> Bool { shownCar(place)?.car.isCurrent ?? false }
+
+    func carPayload(of place: TopicTree.Place, now: Moment) -> Payload {
+        guard let shown = shownCar(place) else { return .plain("") }
+        switch place.name {
+        case .carState: return .document(documents.carState(shown))
+        case .carLevel: return .document(documents.carLevel(shown))
+        case .carControl: return .plain(documents.carControl(shown))
+        case .carHold: return .document(documents.carHold(shown))
+        case .carGoal: return .document(documents.carGoal(shown))
+        case .carReady: return .document(documents.carReady(shown, now: now.wall))
+        case .carTextEn: return .document(documents.carTexts(shown, .en, now: now.wall))
+        case .carTextSv: return .document(documents.carTexts(shown, .sv, now: now.wall))
+        default: return .plain("")
+        }
+    }
+
+    /// The same level, but of a later time than the topic says.
+    func isDatingDue(_ place: TopicTree.Place, _ payload: Payload, _ slot: Slot, now: Moment) -> Bool {
+        guard place.name == .carLevel, let sent = slot.sent, sent.at + Self.levelDating <= now.monotonic,
+            case .document(let new) = payload, case .document(let old) = sent.payload
+        else { return false }
+        return new["at"] != old["at"]
+    }
+
+    /// The cars for the disk: of each the last good reading, even if the charger is silent now.
+    var carsToRemember: [CarState]? {
+        site.cars?.map { car in
+            var car = car
+            if let good = goodCars[car.id] {
+                (car.loadpoint, car.readAt, car.isCurrent) = (good.loadpoint, good.at, true)
+            } else {
+                car.isCurrent = false
+            }
+            return car
+        }
+    }
+
+    /// The site for the disk.
+    var pictured: SiteState {
+        var state = site
+        state.cars = carsToRemember
+        return state
+    }
+
+    /// Cars of an earlier run.
+    mutating func recall(_ cars: [CarState]) {
+        for car in cars where car.isCurrent {
+            goodCars[car.id] = ShownCar.Reading(loadpoint: car.loadpoint, at: car.readAt)
+        }
+        site.cars = cars.map(\.asOld)
+        arrange()
+    }
+
+    // MARK: Words that depend on the day
+
+    /// "Tomorrow" becomes "today" at midnight, whatever else happens.
+    mutating func turnDay(now: Moment) {
+        let zone = documents.zone
+        let today = zone.day(of: now.wall)
+        let midnight = zone.bounds(of: today).upperBound
+        dayEnds = now.monotonic + .seconds(max(1, midnight.timeIntervalSince(now.wall)))
+        guard let before = day, before != today else {
+            day = today
+            return
+        }
+        day = today
+        markCars([.carTextEn, .carTextSv], now: now)
+        mark(.init(.control), at: now.monotonic)
+    }
+}
