@@ -161,6 +161,9 @@ extension CommandDesk {
         told[id] = told[id] ?? now.monotonic
     }
 
+    /// The end of that id was not handed to this broker yet.
+    public func isNews(_ id: String) -> Bool { ledger[id]?.isTold == false && told[id] == nil }
+
     /// The broker is gone: what was handed over just now may not have got there.
     public mutating func brokerLeft() { told = [:] }
 

@@ -39,6 +39,8 @@ public struct CommandLedger: Sendable, Equatable {
 
     /// Entries by id.
     public private(set) var entries: [String: Entry] = [:]
+    /// The last end of each loadpoint, whoever asked.
+    public private(set) var last: [String: StageReport] = [:]
 
     public init() {}
 
@@ -47,6 +49,7 @@ public struct CommandLedger: Sendable, Equatable {
     /// Notes that `id` reached `step`.
     public mutating func note(_ step: Entry.Step, _ report: StageReport, _ intent: Intent?, isOurID: Bool) {
         entries[report.id] = Entry(step: step, report: report, intent: intent, isOurID: isOurID)
+        if step == .ended, let loadpoint = report.loadpoint { last[loadpoint] = report }
     }
 
     /// Notes that the end of `id` was told.
@@ -65,6 +68,7 @@ public struct CommandLedger: Sendable, Equatable {
     /// Forgets ended entries that are older than ``memory``, and the oldest
     /// ended ones beyond ``capacity``.
     public mutating func prune(now: Date) {
+        last = last.filter { abs(now.timeIntervalSince($0.value.at)) < Self.memory }
         for (id, entry) in entries where entry.isSettled {
             // A clock that was set back must not make an id last for ever.
             if abs(now.timeIntervalSince(entry.report.at)) >= Self.memory { entries[id] = nil }
@@ -91,7 +95,10 @@ public struct CommandLedger: Sendable, Equatable {
 extension CommandLedger {
     /// The ledger as a document for the disk.
     public var document: JSONValue {
-        .array(entries.values.sorted { $0.report.id < $1.report.id }.map(Self.document))
+        [
+            "entries": .array(entries.values.sorted { $0.report.id < $1.report.id }.map(Self.document)),
+            "last": .array(last.values.sorted { $0.id < $1.id }.map(\.document)),
+        ]
     }
 
     private static func document(_ entry: Entry) -> JSONValue {
@@ -103,7 +110,10 @@ extension CommandLedger {
 
     /// Reads a document; entries that make no sense are left out.
     public init(document: JSONValue) {
-        for item in document.arrayValue ?? [] {
+        for report in (document["last"]?.arrayValue ?? []).compactMap(StageReport.init(document:)) {
+            if let loadpoint = report.loadpoint, report.stage.isFinal { last[loadpoint] = report }
+        }
+        for item in document["entries"]?.arrayValue ?? [] {
             guard let step = item["step"]?.stringValue.flatMap(Entry.Step.init(rawValue:)),
                 let report = item["report"].flatMap(StageReport.init(document:)),
                 report.stage.isFinal == (step == .ended)

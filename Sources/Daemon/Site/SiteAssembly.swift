@@ -53,7 +53,9 @@ struct SiteAssembly: Sendable {
             discovery: settings.mqtt.discovery && record != nil,
             discoveryPrefix: settings.mqtt.discoveryPrefix,
             language: settings.language == .sv ? .sv : .en, rate: rate,
-            mirrorsValues: settings.mqtt.values, zone: site.zone, version: Version.text)
+            mirrorsValues: settings.mqtt.values, zone: site.zone, isReadOnly: settings.isReadOnly(site),
+            commands: Set(settings.commands.allow.compactMap { CommandName(rawValue: $0.rawValue) }),
+            version: Version.text)
     }
 
     func broker(will: Will?, clientID: String? = nil) -> MQTTClient {

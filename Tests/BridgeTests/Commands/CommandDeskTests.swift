@@ -295,9 +295,9 @@ import Testing
     @Test func aDamagedLedgerLosesOnlyWhatMakesNoSense() {
         var table = Table()
         table.ask("a", .control(.pause))
-        var items = table.desk.ledger.document.arrayValue ?? []
+        var items = table.desk.ledger.document["entries"]?.arrayValue ?? []
         items += [.null, "x", ["step": "sent"], ["step": "ended", "report": ["id": "b"]]]
-        let ledger = CommandLedger(document: .array(items))
+        let ledger = CommandLedger(document: ["entries": .array(items)])
         #expect(ledger.entries.keys.sorted() == ["a"])
         #expect(CommandLedger(document: "nothing").entries.isEmpty)
     }
