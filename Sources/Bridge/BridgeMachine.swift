@@ -98,6 +98,7 @@ struct BridgeMachine {
             })
         desk = CommandDesk(ledger: CommandLedger(document: memory(Self.commandsName) ?? .null))
         publisher.lastCommands = desk.ledger.last
+        publisher.arrange()
         announced = Announced(memory(Self.announcedName))
         if publisher.site.cars == nil, !announced.cars.isEmpty {
             // Nothing is known of them but that they are there.

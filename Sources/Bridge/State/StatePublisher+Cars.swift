@@ -32,6 +32,9 @@ extension StatePublisher {
             let ids = Set(cars.map(\.id))
             goodCars = goodCars.filter { ids.contains($0.key) }
         }
+        if new.link.state != old.link.state || site.box?.role != old.box?.role {
+            markCars([.carCommands], now: now)
+        }
         guard site.cars != old.cars || wasTold != areCarsTold || isUp != old.link.isUp else { return }
         markCars(Self.carNames, now: now)
     }
