@@ -39,6 +39,9 @@ public actor BoxSession {
     var link: LinkTracker
     var roleAsk = RoleAsk()
     var house: HouseReader
+    var orders = OrderBook()
+    let configuredZone: Zone
+    let goalConsent: Bool
     let memory: (any SessionMemory)?
     let boxName: String
     var count = SessionCounters()
@@ -79,7 +82,10 @@ public actor BoxSession {
                 readInterval: settings.readInterval, zone: settings.zone, wantsPlan: settings.wantsPlan))
         memory = settings.memory
         boxName = BoxNames.siteID(boxKey: settings.boxKey)
+        configuredZone = settings.zone
+        goalConsent = settings.goalConsent
         Self.recall(settings.memory, of: boxName, into: &house)
+        Self.recall(settings.memory, of: boxName, into: &orders)
     }
 
     /// Converses until the task is cancelled or the carrier ends; call it once.
@@ -145,6 +151,7 @@ public actor BoxSession {
         var site = tracker.site(
             link: link.link, isTableOld: machine.isTableOld(at: now), at: now, wall: wall)
         lookAtHouse(&site, wall: wall)
+        addOrders(&site)
         return site
     }
 
@@ -206,6 +213,7 @@ public actor BoxSession {
         perform(driver.timerFired(at: now, chance: ambient.chance()))
         perform(machine.timerFired(at: now))
         perform(table.timerFired(at: now))
+        ordersTimerFired()
         link.timerFired(at: now, wall: ambient.time.wall)
         settle()
     }
@@ -254,7 +262,7 @@ public actor BoxSession {
         let deadlines = [
             driver.nextDeadline, machine.nextDeadline, table.nextDeadline, link.graceUntil,
             canAskForRoles ? roleAsk.nextDeadline : nil, tracker.nextChange(after: now),
-            house.nextDeadline(at: now, wall: ambient.time.wall),
+            house.nextDeadline(at: now, wall: ambient.time.wall), orders.nextDeadline,
         ]
         guard let first = deadlines.compactMap({ $0 }).min() else { return }
         // What is due already waits a moment too: no mistake of a machine may become a busy loop.
@@ -276,6 +284,7 @@ public actor BoxSession {
         rememberHouse(isLast: true)
         machine.closed()
         perform(table.closed())
+        endOrders()
         noise.wipe()
         statesInput.finish()
         notesInput.finish()

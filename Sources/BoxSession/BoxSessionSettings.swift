@@ -30,6 +30,9 @@ public struct BoxSessionSettings: Sendable {
     public var zone = Zone.utc
     /// The plan is read for its own sake too, not only while a car is to be ready.
     public var wantsPlan = false
+    /// The owner accepts that a goal is written with the claim that a person has just
+    /// confirmed it, where the box asks for one (FTW wire §8.3).
+    public var goalConsent = false
     /// What is remembered over a restart; `nil` forgets.
     public var memory: (any SessionMemory)?
 

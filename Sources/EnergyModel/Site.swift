@@ -16,6 +16,10 @@ public struct SiteState: Sendable, Equatable {
     /// The loadpoints in the box's order; `nil` until they were read, empty when
     /// the box has none.
     public var cars: [CarState]?
+    /// What this version of the box said it cannot do at all: hide the control.
+    public var unsupported: Set<Intent.Kind> = []
+    /// When the timed charging ends that this bridge keeps alive, by loadpoint.
+    public var leases: [String: Date] = [:]
 
     public init(
         link: Link, box: BoxFacts? = nil, sources: [Source] = [], power: Power? = nil,
