@@ -126,7 +126,7 @@ extension SiteDocuments {
             // A goal that is not told now would be said without its date.
             "goal": shown.isTold ? say(.goal(car.goal)) : nil,
             "readiness": car.isCurrent ? say(.readiness(car.readiness)) : nil,
-            "charging": shown.isLinkUp ? say(.charging(car.charging)) : nil, "receipt": nil,
+            "charging": shown.isTold ? say(.charging(car.charging)) : nil, "receipt": nil,
         ]
     }
 

@@ -11,14 +11,16 @@ extension StatePublisher {
     /// A car that speaks every minute and says the same is dated anew this often.
     static let levelDating = Duration.seconds(600)
     static let carRenewal = Duration.seconds(1_200)
+    /// Twice the longest interval at which cars are read, in seconds.
+    static let heldLimit = 1_200.0
 
     /// Takes in the cars of `new`; to be called when everything else of it was.
     mutating func takeCars(_ new: SiteState, since old: SiteState, now: Moment) {
         let isUp = new.link.isUp
         site.cars = (new.cars ?? old.cars)?.map { isUp && new.cars != nil ? $0 : $0.asOld }
-        let wasTold = areCarsTold
-        areCarsTold = isUp && new.cars != nil
         let cars = site.cars ?? []
+        let toldBefore = told
+        told = isUp && new.cars != nil ? Set(cars.filter { isTold($0, by: new.link) }.map(\.id)) : []
         for car in cars where car.isCurrent {
             var reading = ShownCar.Reading(loadpoint: car.loadpoint, at: car.readAt)
             reading.loadpoint.sessionWh = steady(reading.loadpoint, after: goodCars[car.id]?.loadpoint)
@@ -35,8 +37,14 @@ extension StatePublisher {
         if new.link.state != old.link.state || site.box?.role != old.box?.role {
             markCars([.carCommands], now: now)
         }
-        guard site.cars != old.cars || wasTold != areCarsTold || isUp != old.link.isUp else { return }
+        guard site.cars != old.cars || told != toldBefore || isUp != old.link.isUp else { return }
         markCars(Self.carNames, now: now)
+    }
+
+    /// What a box holds (goal, orders, limits) stands while it answers, even if the charger is silent.
+    private func isTold(_ car: CarState, by link: Link) -> Bool {
+        let age = (link.lastFrameAt ?? car.readAt).timeIntervalSince(car.readAt)
+        return car.isCurrent || (car.readAt >= link.since && age <= Self.heldLimit)
     }
 
     /// A counter may be corrected by a little and must not look as if it had started over.
@@ -72,7 +80,7 @@ extension StatePublisher {
         let isUp = site.link.isUp
         return ShownCar(
             car: car, good: goodCars[car.id], isLinkUp: isUp,
-            isTold: isUp && areCarsTold && (car.isCurrent || car.readAt >= site.link.since))
+            isTold: told.contains(car.id))
     }
 
     func isCarCurrent(_ place: TopicTree.Place) -> Bool { shownCar(place)?.car.isCurrent ?? false }

@@ -27,8 +27,8 @@ public struct StatePublisher {
     var carLevels: [String: TopicLevel] = [:]
     /// The last reading of each loadpoint that was current, by id.
     var goodCars: [String: ShownCar.Reading] = [:]
-    /// The newest state told the cars.
-    var areCarsTold = false
+    /// Loadpoints that the box told in this session and not too long ago.
+    var told: Set<String> = []
     /// The household's day in which sentences were last made, and its end on our clock.
     var day: LocalDay?
     var dayEnds: Duration?

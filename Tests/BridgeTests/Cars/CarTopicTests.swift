@@ -177,6 +177,21 @@ import Testing
             ])
     }
 
+    @Test func whatTheBoxHoldsStandsOnlyWhileItIsReadAgain() throws {
+        var bench = Self.bench()
+        var silent = Situation(name: "", fields: Situation.live)
+        silent.isHealthy = false
+        let car = try silent.car()
+        bench.see(house().ill("charger").with(car))
+        #expect(bench.json("car/garage/goal")?["live"] == true)
+        #expect(bench.text("car/garage/control") == "plan")
+        bench.see(house(at: morning + 1_300).ill("charger").with(car))
+        #expect(bench.json("car/garage/goal")?["live"] == false)
+        #expect(bench.json("car/garage/goal")?["level"] == .null)
+        #expect(bench.text("car/garage/control") == "unknown")
+        #expect(bench.json("car/garage/text/en")?["goal"] == .null)
+    }
+
     @Test func aLostBoxLeavesADatedPicture() throws {
         var bench = Self.bench()
         bench.see(house().with(try Situation.all[3].car()))
