@@ -23,15 +23,19 @@ extension BridgeMachine {
             message, topic: CommandTopic(path: path), ownID: "\(run.instance)-\(requestCount)", now: now)
         switch result {
         case .command(let command):
-            carryOut(desk.arrived(command, level: level(of: command.loadpoint), now: now), now: now)
+            let car = publisher.site.cars?.first { $0.id == command.loadpoint }
+            carryOut(
+                desk.arrived(
+                    command, level: level(of: car),
+                    otherwise: car?.isPluggedIn == false ? .notPluggedIn : .precondition, now: now), now: now)
         case .refused(let report, let isOurID):
             carryOut(desk.refused(report, isOurID: isOurID, now: now), now: now)
         }
     }
 
     /// What a step counts from when nothing newer was asked for.
-    private func level(of loadpoint: String?) -> CommandDesk.KnownLevel? {
-        guard let car = publisher.site.cars?.first(where: { $0.id == loadpoint }), car.isCurrent,
+    private func level(of car: CarState?) -> CommandDesk.KnownLevel? {
+        guard let car, car.isCurrent,
             let soc = car.level.planCountsFrom ?? car.level.soc
         else { return nil }
         return .init(soc: soc, readAt: car.readAt)

@@ -122,9 +122,13 @@ public struct CommandDesk: Sendable {
 
     /// A well-formed, allowed command arrived.
     ///
-    /// - Parameter level: What a step counts from when nothing newer was asked
-    ///   for; `nil` when it is not known.
-    public mutating func arrived(_ command: Command, level: KnownLevel?, now: Moment) -> [Action] {
+    /// - Parameters:
+    ///   - level: What a step counts from when nothing newer was asked for; `nil`
+    ///     when it is not known.
+    ///   - otherwise: Why a step cannot be counted then.
+    public mutating func arrived(
+        _ command: Command, level: KnownLevel?, otherwise: CommandCode = .precondition, now: Moment
+    ) -> [Action] {
         if let again = repeated(command.id, command.responseTopic, command.correlationData) { return again }
         var command = command
         guard command.deadline > now.monotonic else {
@@ -133,7 +137,7 @@ public struct CommandDesk: Sendable {
         let key = lane(command)
         if case .level(.step(let step)) = command.intent {
             guard let base = newestLevel(key) ?? newer(confirmed[key], level)?.soc else {
-                return end(command, .refused, code: .precondition, now: now)
+                return end(command, .refused, code: otherwise, now: now)
             }
             // Whole percents, as the box's own buttons send them.
             let target = min(1, max(0, ((base + step) * 100).rounded() / 100))

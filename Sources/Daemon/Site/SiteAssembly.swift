@@ -39,6 +39,7 @@ struct SiteAssembly: Sendable {
             identity: try X25519KeyPair(secret: record.privateKey), boxKey: record.boxKey,
             code: record.code.map(SecretBytes.init), build: Version.text)
         session.readInterval = settings.car.readInterval
+        session.goalConsent = settings.commands.goalConsent
         session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
         session.memory = memory
         return BoxSession(settings: session, carrier: carrier, ambient: ambient)
