@@ -27,6 +27,10 @@ public struct BridgeSettings: Sendable, Equatable {
     public var mirrorsValues: Bool
     /// IANA name of the household's zone for a box that does not name one; `nil`: UTC.
     public var zone: String?
+    /// Every command is refused.
+    public var isReadOnly: Bool
+    /// The commands that are open.
+    public var commands: Set<CommandName>
     /// This program's version.
     public var version: String
     /// Where people find out more; in every discovery document.
@@ -36,6 +40,7 @@ public struct BridgeSettings: Sendable, Equatable {
         siteID: String = "home", siteName: String = "Home", boxID: String? = nil, boxKeyHash: String,
         baseTopic: String = "ftw", discovery: Bool = true, discoveryPrefix: String = "homeassistant",
         language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
+        isReadOnly: Bool = false, commands: Set<CommandName> = Set(CommandName.allCases),
         version: String, supportURL: String = "https://github.com/srcfl/ftw-mqtt"
     ) {
         self.siteID = siteID
@@ -49,6 +54,8 @@ public struct BridgeSettings: Sendable, Equatable {
         self.rate = rate
         self.mirrorsValues = mirrorsValues
         self.zone = zone
+        self.isReadOnly = isReadOnly
+        self.commands = commands
         self.version = version
         self.supportURL = supportURL
     }

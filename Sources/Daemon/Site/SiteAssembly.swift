@@ -39,6 +39,7 @@ struct SiteAssembly: Sendable {
             identity: try X25519KeyPair(secret: record.privateKey), boxKey: record.boxKey,
             code: record.code.map(SecretBytes.init), build: Version.text)
         session.readInterval = settings.car.readInterval
+        session.goalConsent = settings.commands.goalConsent
         session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
         session.memory = memory
         return BoxSession(settings: session, carrier: carrier, ambient: ambient)
@@ -53,7 +54,9 @@ struct SiteAssembly: Sendable {
             discovery: settings.mqtt.discovery && record != nil,
             discoveryPrefix: settings.mqtt.discoveryPrefix,
             language: settings.language == .sv ? .sv : .en, rate: rate,
-            mirrorsValues: settings.mqtt.values, zone: site.zone, version: Version.text)
+            mirrorsValues: settings.mqtt.values, zone: site.zone, isReadOnly: settings.isReadOnly(site),
+            commands: Set(settings.commands.allow.compactMap { CommandName(rawValue: $0.rawValue) }),
+            version: Version.text)
     }
 
     func broker(will: Will?, clientID: String? = nil) -> MQTTClient {

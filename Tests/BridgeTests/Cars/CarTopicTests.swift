@@ -106,7 +106,7 @@ import Testing
             levels.allSatisfy { level in
                 level.utf8.allSatisfy { "abcdefghijklmnopqrstuvwxyz0123456789-".utf8.contains($0) }
             })
-        let devices = sent.topics.filter { $0.contains("_car_") }
+        let devices = sent.topics.filter { $0.contains("/device/") && $0.contains("_car_") }
         #expect(Set(devices).count == names.count)
         #expect(
             Set(levels.compactMap { bench.json("car/\($0)/state")?["name"]?.stringValue }) == Set(names))
