@@ -76,7 +76,8 @@ let package = Package(
             resources: [.copy("Recordings")]),
         tests("MQTTClientTests", ["MQTTClient", "MQTTTypes", "Ambient"]),
         tests(
-            "BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"], exclude: ["Expected"]),
+            "BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"],
+            exclude: ["Expected"]),
         tests("ConfigurationTests", ["Configuration"]),
         tests("PersistenceTests", ["Persistence", "JSONText"]),
         tests(

@@ -42,7 +42,11 @@ struct APISlot: Equatable {
 
     /// Whether an answer with that id would belong here.
     func isAsking(_ id: UInt32) -> Bool { call?.id == id }
-    var nextDeadline: Duration? { call?.deadline }
+    var nextDeadline: Duration? {
+        let overdue = waiting.compactMap(\.request.notAfter).min()
+        guard let deadline = call?.deadline else { return overdue }
+        return overdue.map { min($0, deadline) } ?? deadline
+    }
     var waitingCount: Int { waiting.count }
 
     // MARK: Events
@@ -97,9 +101,17 @@ struct APISlot: Equatable {
     }
 
     mutating func timerFired(at now: Duration) -> [Action] {
-        guard let current = call, now >= current.deadline else { return [] }
+        let late = dropOverdue(at: now)
+        guard let current = call, now >= current.deadline else { return late }
+        return late + pauseOrSilenceEnded(current, at: now)
+    }
+
+    private mutating func pauseOrSilenceEnded(_ current: Call, at now: Duration) -> [Action] {
         if current.isPausing {
             guard current.ticket != nil else { return release(at: now) }
+            if current.request.isOverdue(at: now) {
+                return settle(.failure(.tooLate)) + release(at: now)
+            }
             call?.isPausing = false
             call?.deadline = now + Self.silence
             return [.ask(current.request)]
@@ -118,10 +130,18 @@ struct APISlot: Equatable {
     // MARK: Steps
 
     private mutating func startNext(at now: Duration) -> [Action] {
-        guard call == nil, !waiting.isEmpty else { return [] }
+        let late = dropOverdue(at: now)
+        guard call == nil, !waiting.isEmpty else { return late }
         let next = waiting.removeFirst()
         call = Call(ticket: next.ticket, request: next.request, deadline: now + Self.silence)
-        return [.ask(next.request)]
+        return late + [.ask(next.request)]
+    }
+
+    /// What waited past its time is never sent.
+    private mutating func dropOverdue(at now: Duration) -> [Action] {
+        let late = waiting.filter { $0.request.isOverdue(at: now) }
+        waiting.removeAll { $0.request.isOverdue(at: now) }
+        return late.map { .finish($0.ticket, .failure(.tooLate)) }
     }
 
     private mutating func chunk(_ chunk: APIChunkMessage) -> [Action] {

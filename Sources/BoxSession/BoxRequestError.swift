@@ -6,6 +6,8 @@ public enum BoxRequestError: Error, Sendable, Equatable, CustomStringConvertible
     case linkLost
     /// The box said nothing for too long.
     case timedOut
+    /// It waited for the slot past its time and was not sent.
+    case tooLate
     /// Whoever asked gave up.
     case cancelled
     /// Too many questions wait already.
@@ -27,6 +29,7 @@ public enum BoxRequestError: Error, Sendable, Equatable, CustomStringConvertible
         case .notConnected: "there is no session with the box"
         case .linkLost: "the session ended before the box answered"
         case .timedOut: "the box did not answer in time"
+        case .tooLate: "the question waited too long and was not sent"
         case .cancelled: "the question was withdrawn"
         case .queueFull: "too many questions wait for the box"
         case .invalid(let field): "the box would not understand the request: \(field)"

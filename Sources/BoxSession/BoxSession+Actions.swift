@@ -12,6 +12,7 @@ extension BoxSession {
                 noise.wipe()
                 if machine.isOpen { machine.closed() }
                 perform(table.closed())
+                loseCommands()
             case .redial: carrier.redial()
             case .paired:
                 forgetCode()
@@ -59,6 +60,7 @@ extension BoxSession {
                 roleAsk.restarted()
                 house.restarted()
                 boards.restarted()
+                endLeases(.boxRestarted)
                 keep(plan: nil)
                 note(.boxRestarted)
             case .snapshot(let snap):
@@ -72,9 +74,12 @@ extension BoxSession {
                 keep(plan: plan)
                 house.planPushed(rev: plan.rev)
                 note(.planPushed(plan))
-            case .commandAcknowledged(let message): note(.commandAcknowledged(message))
+            case .commandAcknowledged(let message):
+                commandAcknowledged(message.commandID)
+                note(.commandAcknowledged(message))
             case .commandSettled(let message):
                 house.commandEnded()
+                commandSettled(message)
                 note(.commandSettled(message))
             case .refused(let refusal): ambient.log.info("the box says \(refusal.code) about the session")
             case .booting(let percent): link.booting(percent: percent, at: wall)
@@ -109,7 +114,7 @@ extension BoxSession {
     }
 
     /// Frames and seals; what cannot be sent is dropped and meets its time-out.
-    private func send(_ envelope: Envelope) {
+    func send(_ envelope: Envelope) {
         // Lane and size are a privacy property of the product (FTW wire §4).
         let lane = Contract.MessageType(rawValue: envelope.type)?.lane ?? .control
         let frame = Frame(lane: lane, payload: envelope.encoded())

@@ -42,6 +42,9 @@ public actor BoxSession {
     var roleAsk = RoleAsk()
     var house: HouseReader
     var boards: BoardReader
+    var orders = OrderBook()
+    let configuredZone: Zone
+    let goalConsent: Bool
     let memory: (any SessionMemory)?
     let boxName: String
     var count = SessionCounters()
@@ -86,8 +89,11 @@ public actor BoxSession {
                 isWanted: settings.wantsBoards))
         memory = settings.memory
         boxName = BoxNames.siteID(boxKey: settings.boxKey)
+        configuredZone = settings.zone
+        goalConsent = settings.goalConsent
         Self.recall(settings.memory, of: boxName, into: &house)
         Self.recall(settings.memory, of: boxName, into: &boards, log: ambient.log)
+        Self.recall(settings.memory, of: boxName, into: &orders)
     }
 
     /// Converses until the task is cancelled or the carrier ends; call it once.
@@ -154,6 +160,7 @@ public actor BoxSession {
             link: link.link, isTableOld: machine.isTableOld(at: now), at: now, wall: wall)
         lookAtHouse(&site, wall: wall)
         lookAtBoards(&site, wall: wall)
+        addOrders(&site)
         return site
     }
 
@@ -215,6 +222,7 @@ public actor BoxSession {
         perform(driver.timerFired(at: now, chance: ambient.chance()))
         perform(machine.timerFired(at: now))
         perform(table.timerFired(at: now))
+        ordersTimerFired()
         link.timerFired(at: now, wall: ambient.time.wall)
         settle()
     }
@@ -265,7 +273,7 @@ public actor BoxSession {
             driver.nextDeadline, machine.nextDeadline, table.nextDeadline, link.graceUntil,
             canAskForRoles ? roleAsk.nextDeadline : nil, tracker.nextChange(after: now),
             house.nextDeadline(at: now, wall: ambient.time.wall),
-            boards.nextDeadline(at: now, wall: ambient.time.wall),
+            boards.nextDeadline(at: now, wall: ambient.time.wall), orders.nextDeadline,
         ]
         guard let first = deadlines.compactMap({ $0 }).min() else { return }
         // What is due already waits a moment too: no mistake of a machine may become a busy loop.
@@ -287,6 +295,7 @@ public actor BoxSession {
         rememberHouse(isLast: true)
         machine.closed()
         perform(table.closed())
+        endOrders()
         noise.wipe()
         statesInput.finish()
         notesInput.finish()

@@ -36,6 +36,9 @@ public struct BoxSessionSettings: Sendable {
     public var priceRules = PriceRules()
     /// Where energy totals begin when there are none yet.
     public var energyStart = EnergyStart.zero
+    /// The owner accepts that a goal is written with the claim that a person has just
+    /// confirmed it, where the box asks for one (FTW wire §8.3).
+    public var goalConsent = false
     /// What is remembered over a restart; `nil` forgets.
     public var memory: (any SessionMemory)?
 

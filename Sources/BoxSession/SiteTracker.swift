@@ -9,7 +9,9 @@ struct SiteTracker: Equatable {
     private var health = SourceHealth()
     private var roles: [String: Set<Source.Role>] = [:]
     private(set) var facts: BoxFacts?
-    private var catalogue: [Mode.Entry] = []
+    private(set) var catalogue: [Mode.Entry] = []
+    /// The newest uptime of this run, and when it arrived.
+    private var uptime: (ms: Int64, at: Duration)?
     private var meterHasAnswered = false
     private var answers: [String: (uptimeMs: Int64, at: Date)] = [:]
     private var control = Control.unknown
@@ -37,6 +39,7 @@ struct SiteTracker: Equatable {
     mutating func sessionStarted() { register.sessionStarted() }
 
     mutating func restarted() {
+        uptime = nil
         register.restarted()
         mapping.restarted()
         health.restarted()
@@ -66,6 +69,7 @@ struct SiteTracker: Equatable {
 
     private mutating func observe(uptimeMs: Int64, at now: Duration, wall: Date) {
         mapping.observed(uptimeMs: uptimeMs, wall: wall, monotonic: now)
+        if uptimeMs >= uptime?.ms ?? .min { uptime = (uptimeMs, now) }
         let states = register.sources.mapValues { Source.State(rawValue: $0.state) ?? .unknown }
         health.observed(states: states, blockedBy: register.blockedBy, at: now)
         answers = answers.filter { register.sources[$0.key] != nil }
@@ -84,6 +88,17 @@ struct SiteTracker: Equatable {
     }
 
     // MARK: What follows from it
+
+    /// The box's uptime at this moment, never beyond the true one: the newest frame's
+    /// plus what passed here since, so behind by the frame's way to us. The average
+    /// over a long run would be ahead by the drift between two clocks.
+    ///
+    /// - Returns: `nil` before the first frame of a run.
+    func uptimeMs(at now: Duration) -> Int64? {
+        guard let uptime else { return nil }
+        let (sum, overflow) = uptime.ms.addingReportingOverflow(max(.zero, now - uptime.at).wholeMilliseconds)
+        return overflow ? nil : sum
+    }
 
     /// When a verdict changes by time alone.
     func nextChange(after now: Duration) -> Duration? { health.nextChange(after: now) }

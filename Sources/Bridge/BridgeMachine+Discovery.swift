@@ -65,6 +65,15 @@ extension BridgeMachine {
         settleAt = lingering.isEmpty ? nil : settleAt ?? now.monotonic + .seconds(4)
     }
 
+    /// In the long spelling, unless only the short one fits what the broker takes.
+    private func announcement(_ topic: String, _ payload: JSONValue) -> Message {
+        let long = payload.bytes
+        // Beside topic and payload a PUBLISH has a few bytes of lengths and properties (MQTT 5.0 §3.3).
+        let fits =
+            publisher.session?.maximumPacketBytes.map { long.count + topic.utf8.count + 32 <= $0 } ?? true
+        return Message(topic, fits ? long : payload.abbreviatedDiscovery.bytes, retained: true)
+    }
+
     private mutating func tell(all: Bool, now: Moment) {
         guard let shape else {
             if !settings.discovery { _ = announced.announce([], now: now.wall) }
@@ -76,7 +85,7 @@ extension BridgeMachine {
         for (topic, payload) in announced.announce(devices, now: now.wall) {
             if !all, sentDiscovery[topic] == payload { continue }
             sentDiscovery[topic] = payload
-            publish(Message(topic, payload.bytes, retained: true), now: now)
+            publish(announcement(topic, payload), now: now)
         }
         for topic in Set(announced.cleared.keys).subtracting(clearedBefore).sorted() where !all {
             sentDiscovery[topic] = nil

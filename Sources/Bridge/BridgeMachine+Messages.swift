@@ -32,6 +32,7 @@ extension BridgeMachine {
 
     private mutating func requested(_ message: Message, path: String, now: Moment) {
         if message.retained, message.payload.isEmpty { return }
+        if !path.hasPrefix("bridge/") { return commanded(message, path: path, now: now) }
         requestCount += 1
         let request = Request(message, ownID: "\(run.instance)-\(requestCount)")
         let say = { [language = settings.language] (en: String, sv: String) in LocalText(en, sv)[language] }
@@ -110,7 +111,7 @@ extension BridgeMachine {
     }
 
     /// A response topic must be a topic name, and none of ours: an answer there would pass for state.
-    private func isUsable(responseTopic topic: String) -> Bool {
+    func isUsable(responseTopic topic: String) -> Bool {
         !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
             && tree.path(of: topic) == nil && !topic.hasPrefix("$")
             && !topic.hasPrefix("\(settings.discoveryPrefix)/")

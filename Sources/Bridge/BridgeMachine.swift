@@ -16,6 +16,10 @@ struct BridgeMachine {
         case site(SiteState)
         case health(HealthFacts)
         case reloaded(Request, String)
+        /// How an order at the box fares.
+        case progress(String, BoxProgress)
+        /// The box was read for an order whose fate is not known.
+        case wasRead(String, BoxReadBack)
         case timerFired
         /// We are about to leave for good.
         case goodbye
@@ -27,6 +31,8 @@ struct BridgeMachine {
         case log(LogLevel, String)
         case askHealth
         case reload(Request)
+        case perform(BoxOrder)
+        case readBack(BoxOrder)
     }
     enum Phase: Equatable {
         case away
@@ -41,6 +47,7 @@ struct BridgeMachine {
     /// Names in the bridge's memory.
     static let announcedName = "announced"
     static let pictureName = "picture"
+    static let commandsName = "commands"
 
     let settings: BridgeSettings
     let tree: TopicTree
@@ -57,6 +64,10 @@ struct BridgeMachine {
     var sentDiscovery: [String: JSONValue] = [:]
     var echoes = EchoFilter()
     var requestCount = 0
+    var desk: CommandDesk
+    /// What the last run left unfinished was taken up.
+    var isDeskOpen = false
+    var isBoxUp = false
     var actions: [Action] = []
 
     /// The other copy we gave way to, or told to give way.
@@ -85,6 +96,9 @@ struct BridgeMachine {
             picture: Picture.restore(memory(Self.pictureName), now: run.started) {
                 StatePublisher.household(settings: settings, box: $0)
             })
+        desk = CommandDesk(ledger: CommandLedger(document: memory(Self.commandsName) ?? .null))
+        publisher.lastCommands = desk.ledger.last
+        publisher.arrange()
         announced = Announced(memory(Self.announcedName))
         if publisher.site.cars == nil, !announced.cars.isEmpty {
             // Nothing is known of them but that they are there.
@@ -97,7 +111,7 @@ struct BridgeMachine {
 
     /// When `timerFired` is wanted; `nil`: not before the next event.
     var nextDeadline: Duration? {
-        var next = [pictureAt, resumeAt]
+        var next = [pictureAt, resumeAt, desk.nextDeadline]
         if phase == .up {
             next += [republishAt, healthAt, settleAt, writeBacks.values.min(), publisher.nextDeadline]
         }
@@ -112,6 +126,7 @@ struct BridgeMachine {
 
     mutating func handle(_ event: Event, now: Moment) -> [Action] {
         guard phase != .stopped else { return [] }
+        openDesk(now: now)
         switch event {
         case .connected(let session): connected(session, now: now)
         case .disconnected(let loss): disconnected(loss, now: now)
@@ -126,7 +141,11 @@ struct BridgeMachine {
             flush(now: now)
         case .reloaded(let request, let sentence):
             answer(request, RequestResult(stage: .done, text: sentence), now: now)
-        case .timerFired: timer(now: now)
+        case .progress(let id, let progress): advanced(id, progress, now: now)
+        case .wasRead(let id, let result): carryOut(desk.readBack(id, result, now: now), now: now)
+        case .timerFired:
+            carryOut(desk.timerFired(now: now), now: now)
+            timer(now: now)
         case .goodbye: goodbye(now: now)
         }
         defer { actions = [] }
@@ -151,6 +170,7 @@ struct BridgeMachine {
         resumeAt = nil
         settleAt = nil
         writeBacks = [:]
+        desk.brokerLeft()
         if loss.code != .stopped { fault(loss.code.rawValue, loss.sentence, now: now) }
     }
 
@@ -187,6 +207,7 @@ struct BridgeMachine {
         for topic in announced.cleared.keys.sorted() { publish(Message(topic, [], retained: true), now: now) }
         for message in publisher.everything(now: now) { publish(message, now: now) }
         saveAnnounced()
+        tellUntold(now: now)
         actions.append(.askHealth)
         healthAt = now.monotonic + .seconds(60)
     }
@@ -223,6 +244,7 @@ struct BridgeMachine {
         }
         flush(now: now)
         saveAnnounced()
+        followLink(state.link.isUp, now: now)
         if isLive {
             let due = now.monotonic + (isShapeNew ? .seconds(5) : .seconds(300))
             pictureAt = min(pictureAt ?? due, due)
@@ -277,7 +299,7 @@ struct BridgeMachine {
     }
 
     /// Notes which topics carry something of ours, and empties those that no longer do.
-    private mutating func keepTopics(now: Moment) {
+    mutating func keepTopics(now: Moment) {
         let current = currentTopics
         guard current != announced.topics else { return }
         for topic in announced.keep(current, now: now.wall) {

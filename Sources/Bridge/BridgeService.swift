@@ -25,6 +25,8 @@ public actor BridgeService {
         case subscribe(attempt: Int, filters: [String])
         case askHealth
         case reload(Request)
+        case perform(BoxOrder)
+        case readBack(BoxOrder)
     }
 
     /// - Parameters:
@@ -53,8 +55,8 @@ public actor BridgeService {
     /// Works until cancelled, or until the broker's events end. To be called once.
     public func run() async {
         // Work that waits for others: a subscription per connection, a health
-        // report per minute, a reload per request. More than this is not asked for in time.
-        let (work, chores) = AsyncStream.makeStream(of: Chore.self, bufferingPolicy: .bufferingNewest(64))
+        // report per minute, a reload per request, an order per loadpoint. More than this is not asked for in time.
+        let (work, chores) = AsyncStream.makeStream(of: Chore.self, bufferingPolicy: .bufferingNewest(256))
         self.chores = chores
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await state in self.box.states { await self.feed(.site(state)) } }
@@ -100,6 +102,8 @@ public actor BridgeService {
                 chores?.yield(.subscribe(attempt: attempt, filters: filters))
             case .askHealth: chores?.yield(.askHealth)
             case .reload(let request): chores?.yield(.reload(request))
+            case .perform(let order): chores?.yield(.perform(order))
+            case .readBack(let order): chores?.yield(.readBack(order))
             }
         }
         arm()
@@ -113,7 +117,19 @@ public actor BridgeService {
         case .reload(let request):
             guard let reload = hooks.reload else { return }
             feed(.reloaded(request, await reload()))
+        case .perform(let order): await follow(order)
+        case .readBack(let order): feed(.wasRead(order.id, await box.readBack(order)))
         }
+    }
+
+    /// An order from the box's hands to its end, which the machine hears of in any case.
+    private func follow(_ order: BoxOrder) async {
+        var hasEnded = false
+        for await progress in await box.perform(order) {
+            if progress != .acknowledged { hasEnded = true }
+            feed(.progress(order.id, progress))
+        }
+        if !hasEnded { feed(.progress(order.id, .linkBroke(acknowledged: false))) }
     }
 
     /// Sets the alarm for the machine's next deadline. One that rings too early

@@ -29,6 +29,10 @@ public struct BridgeSettings: Sendable, Equatable {
     public var zone: String?
     /// Lengths of the cheapest stretches that are published, in hours.
     public var cheapHours: [Int]
+    /// Every command is refused.
+    public var isReadOnly: Bool
+    /// The commands that are open.
+    public var commands: Set<CommandName>
     /// This program's version.
     public var version: String
     /// Where people find out more; in every discovery document.
@@ -38,7 +42,8 @@ public struct BridgeSettings: Sendable, Equatable {
         siteID: String = "home", siteName: String = "Home", boxID: String? = nil, boxKeyHash: String,
         baseTopic: String = "ftw", discovery: Bool = true, discoveryPrefix: String = "homeassistant",
         language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
-        cheapHours: [Int] = [2, 3, 4], version: String,
+        cheapHours: [Int] = [2, 3, 4], isReadOnly: Bool = false,
+        commands: Set<CommandName> = Set(CommandName.allCases), version: String,
         supportURL: String = "https://github.com/srcfl/ftw-mqtt"
     ) {
         self.siteID = siteID
@@ -53,6 +58,8 @@ public struct BridgeSettings: Sendable, Equatable {
         self.mirrorsValues = mirrorsValues
         self.zone = zone
         self.cheapHours = cheapHours
+        self.isReadOnly = isReadOnly
+        self.commands = commands
         self.version = version
         self.supportURL = supportURL
     }

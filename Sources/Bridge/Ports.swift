@@ -7,6 +7,23 @@ public protocol BoxPort: Sendable {
     /// The site as it stands; only the newest undelivered value is kept. Ends when
     /// the box's conversation ends for good. For one consumer.
     var states: AsyncStream<SiteState> { get }
+    /// Hands an order to the box. The stream ends with exactly one element that is
+    /// not `acknowledged`.
+    func perform(_ order: BoxOrder) async -> AsyncStream<BoxProgress>
+    /// Reads the box: does it hold what the order asked for?
+    func readBack(_ order: BoxOrder) async -> BoxReadBack
+}
+
+/// A box that takes no orders.
+extension BoxPort {
+    public func perform(_ order: BoxOrder) async -> AsyncStream<BoxProgress> {
+        let (progress, continuation) = AsyncStream.makeStream(of: BoxProgress.self)
+        continuation.yield(.ended(.refused(BoxRefusalReason(kind: .unsupported))))
+        continuation.finish()
+        return progress
+    }
+
+    public func readBack(_ order: BoxOrder) async -> BoxReadBack { .unknown }
 }
 
 /// The broker, as the bridge sees it.

@@ -41,9 +41,7 @@ public enum Program {
         case .check(let options): code = await CheckVerb(options: options, environment: environment).run()
         case .status(let options): code = await StatusVerb(options: options, environment: environment).run()
         case .unpair(let options): code = await UnpairVerb(options: options, environment: environment).run()
-        case .send:
-            StandardError.write(Array("ftw-mqtt: send is not part of this version yet\n".utf8))
-            code = .failed
+        case .send(let options): code = await SendVerb(options: options, environment: environment).run()
         }
         return code.rawValue
     }

@@ -14,6 +14,24 @@ public enum Intent: Sendable, Equatable {
     /// A site mode by the box's own key.
     case mode(String)
 
+    /// What an intent is about, whatever it asks for.
+    public enum Kind: String, Sendable, CaseIterable {
+        case level, control, goal
+        case surplusOnly = "surplus_only"
+        case boost, mode
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .level: .level
+        case .control: .control
+        case .goal: .goal
+        case .surplusOnly: .surplusOnly
+        case .boost: .boost
+        case .mode: .mode
+        }
+    }
+
     public enum LevelWish: Sendable, Equatable {
         /// State of charge from 0 to 1.
         case exactly(Double)

@@ -130,7 +130,8 @@ public enum Sentence: Sendable, Equatable {
         return Self.limited(text)
     }
 
-    static func limited(_ text: String) -> String {
+    /// Cut to ``limit`` Unicode scalars.
+    public static func limited(_ text: String) -> String {
         guard text.unicodeScalars.count > limit else { return text }
         var short = text
         while short.unicodeScalars.count > limit - 1 { short.removeLast() }

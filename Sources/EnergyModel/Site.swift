@@ -22,6 +22,10 @@ public struct SiteState: Sendable, Equatable {
     public var plan: PlanBoard?
     /// `nil` until energy is counted.
     public var energy: EnergyBoard?
+    /// What this version of the box said it cannot do at all: hide the control.
+    public var unsupported: Set<Intent.Kind> = []
+    /// When the timed charging ends that this bridge keeps alive, by loadpoint.
+    public var leases: [String: Date] = [:]
 
     public init(
         link: Link, box: BoxFacts? = nil, sources: [Source] = [], power: Power? = nil,

@@ -206,6 +206,19 @@ enum DiscoveryDocuments {
            "unique_id": "ftw_0123456789abcdef_mode",
            "value_template": "{{ value_json.label if value_json.live else none }}"
           },
+          "mode_choice": {
+           "command_topic": "ftw/home/mode/set",
+           "default_entity_id": "select.ftw_home_mode_choice",
+           "icon": "mdi:tune",
+           "message_expiry_interval": 30,
+           "name": "Choose mode",
+           "options": ["Idle", "Self use", "Arbitrage"],
+           "platform": "select",
+           "qos": 1,
+           "state_topic": "ftw/home/mode",
+           "unique_id": "ftw_0123456789abcdef_mode_choice",
+           "value_template": "{{ value_json.label if value_json.live else none }}"
+          },
           "solar_power": {
            "availability": [
             {"topic": "ftw/home/bridge/availability"},

@@ -33,7 +33,7 @@ import Testing
         #expect(
             bench.log == [
                 "somebody else wrote to ftw/home/mode, which only this bridge writes; "
-                    + "its value is put back. It takes no commands."
+                    + "its value is put back. Commands go to ftw/home/mode/set."
             ])
     }
 
@@ -134,7 +134,7 @@ import Testing
         #expect(bench.pass(.seconds(5)).to("result").isEmpty)
     }
 
-    @Test(arguments: ["mode/set", "car/garage/level/adjust", "bridge/request/dance", "nonsense/set"])
+    @Test(arguments: ["mode/adjust", "car/garage/power/set", "bridge/request/dance", "nonsense/set"])
     func anUnknownCommandIsSaidToBeUnknown(path: String) {
         var bench = bench()
         let results = bench.feed(.message(Message("ftw/home/\(path)", "1"))).documents("result")

@@ -83,6 +83,8 @@ struct Bench {
     var retained: [String: Message] = [:]
     var disk: [String: JSONValue]
     var log: [String] = []
+    var orders: [BoxOrder] = []
+    var readings: [BoxOrder] = []
     /// Whether the broker sends our own messages back.
     var echoes = false
 
@@ -111,6 +113,8 @@ struct Bench {
                 }
             case .save(let name, let value): disk[name] = value
             case .log(_, let line): log.append(line)
+            case .perform(let order): orders.append(order)
+            case .readBack(let order): readings.append(order)
             case .subscribe, .askHealth, .reload: break
             }
         }

@@ -25,8 +25,13 @@ import Testing
 
     @Test func commandTopicsAreTheStateTopicAndAWord() {
         for row in TopicTree.table {
-            #expect(!row.name.rawValue.hasSuffix("/set"))
-            #expect(row.commands.allSatisfy { $0 == "set" || $0 == "adjust" })
+            let path = row.name.rawValue.replacing("<id>", with: "garage")
+            let isCommand = path.hasSuffix("/set") || path.hasSuffix("/adjust")
+            #expect(isCommand == (CommandTopic(path: path) != nil), "\(path)")
+            #expect(!isCommand || row.direction == .request, "\(path)")
+            for verb in row.commands {
+                #expect(TopicName(rawValue: "\(row.name.rawValue)/\(verb)")?.spec.direction == .request)
+            }
         }
     }
 

@@ -31,11 +31,13 @@ public struct APIRequest: Sendable, Equatable {
     public var stepUp: Bool
     /// Never on the wire.
     public var priority: Priority
+    /// Monotonic time after which it must not be sent any more; `nil` waits as long as it takes.
+    public var notAfter: Duration?
 
     /// Nothing is checked here; ``invalidField`` says what the box would refuse.
     public init(
         method: String = "GET", path: String, query: [String: String] = [:], body: [UInt8]? = nil,
-        maxBytes: Int? = nil, stepUp: Bool = false, priority: Priority = .status
+        maxBytes: Int? = nil, stepUp: Bool = false, priority: Priority = .status, notAfter: Duration? = nil
     ) {
         self.method = method
         self.path = path
@@ -44,7 +46,10 @@ public struct APIRequest: Sendable, Equatable {
         self.maxBytes = maxBytes
         self.stepUp = stepUp
         self.priority = priority
+        self.notAfter = notAfter
     }
+
+    func isOverdue(at now: Duration) -> Bool { notAfter.map { now >= $0 } ?? false }
 
     static let type = Contract.MessageType.apiReq.rawValue
     static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]

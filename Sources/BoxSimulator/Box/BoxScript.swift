@@ -23,6 +23,8 @@ struct BoxScriptState: Sendable {
     var swallowsResults = false
     /// Commands that are not even acknowledged.
     var swallowsCommands = false
+    /// How the next commands fare, in their order.
+    var commandFates: [CommandFate] = []
     var refusedHandshakes = 0
     /// Loadpoints answer with the percent spelling of before 2.2.1 too.
     var usesOldSpelling = false
@@ -40,6 +42,26 @@ public enum AnswerFault: Sendable, Equatable {
     case status(Int)
     /// No handler runs.
     case refused
+}
+
+/// What becomes of one command, other than what the box would do by itself.
+public enum CommandFate: Sendable, Equatable {
+    /// It never reaches the box.
+    case lost
+    /// The box carries it out, and no answer arrives.
+    case answersLost
+    /// The box carries it out, and the receipt does not arrive.
+    case receiptLost
+    /// The box carries it out, and the result does not arrive.
+    case resultLost
+    /// A receipt, and a read-back that differs.
+    case overtaken(by: Double)
+    /// A receipt, and nothing to read back.
+    case unconfirmed
+    /// Refused with that code at execution, after a receipt.
+    case refusedAtExecution(String)
+    /// Refused with that code at once.
+    case refused(String)
 }
 
 /// What the box was asked, for tests that count.
@@ -72,6 +94,8 @@ public struct BoxLog: Sendable {
     public static let limit = 2_000
     public internal(set) var requests: [Request] = []
     public internal(set) var commands: [Command] = []
+    /// Ids of commands that were carried out, in their order.
+    public internal(set) var executed: [String] = []
     /// How many messages of each type came in.
     public internal(set) var messages: [String: Int] = [:]
     /// Handshakes that were answered.
@@ -235,6 +259,10 @@ extension SimulatedBox {
         script.swallowsCommands = acknowledged == false
         script.swallowsResults = acknowledged == true
     }
+    /// What becomes of the next commands, one each, in their order.
+    public func setCommandFates(_ fates: [CommandFate]) { script.commandFates = Array(fates.prefix(256)) }
+    /// The ids of the commands that changed something, in their order; one twice would be a fault.
+    public var executedIDs: [String] { log.executed }
     /// Loadpoints also carry the percent spelling of old boxes.
     public func setOldSpelling(_ isUsed: Bool) { script.usesOldSpelling = isUsed }
     /// Sends the plan to every session without being asked.

@@ -48,13 +48,16 @@ extension SimulatedBox {
         guard !order.id.isEmpty else {
             return refuse("E_UNKNOWN_OP", ["t": "cmd", "missing": "cmdId"], nil, session)
         }
+        let fate = script.commandFates.isEmpty ? nil : script.commandFates.removeFirst()
+        guard fate != .lost else { return }
         if let known = session.commands[order.id] {
             note(order, "repeated", nil)
             control("cmd.ack", known.ack, to: session)
             if let result = known.result { control("cmd.result", result, to: session) }
             return
         }
-        do {
+        do throws(Refusal) {
+            if case .refused(let code) = fate { throw Refusal(code, ["op": .text(order.op)]) }
             try check(order, notValidAfter: notValidAfter, rev: rev, guards: guards, session)
         } catch {
             let isExpired = error.code == "E_CMD_EXPIRED"
@@ -62,7 +65,7 @@ extension SimulatedBox {
             if error.code == "E_GRANT_REVOKED" { terminate(session) }
             return
         }
-        accept(order, session)
+        accept(order, fate, session)
     }
 
     private static func guards(_ expect: BodyReader?) throws -> [Guard] {
@@ -125,16 +128,23 @@ extension SimulatedBox {
 
     // MARK: Answers
 
-    private func accept(_ order: Order, _ session: PhoneSession) {
+    private func accept(_ order: Order, _ fate: CommandFate?, _ session: PhoneSession) {
         let ack: CBORValue = [
             "cmdId": .text(order.id), "leaseId": .text(dice.uuid()), "expiresAtMs": .int(uptimeMs + 900_000),
         ]
         session.commands[order.id] = PhoneSession.Remembered(ack: ack, result: nil)
-        control("cmd.ack", ack, to: session)
+        if fate != .answersLost, fate != .receiptLost { control("cmd.ack", ack, to: session) }
         guard !script.swallowsResults else { return note(order, "unsettled", nil) }
-        do {
-            let done = try act(on: order)
-            finish(order, state: done.applied ? "applied" : "superseded", observed: done.value, session)
+        let isHeard = fate != .answersLost && fate != .resultLost
+        do throws(Refusal) {
+            if case .refusedAtExecution(let code) = fate { throw Refusal(code, ["op": .text(order.op)]) }
+            if fate == .unconfirmed { return finish(order, state: "unconfirmed", session) }
+            var done = try act(on: order)
+            log.executed.append(order.id)
+            if case .overtaken(let value) = fate { done = Outcome(value: value, applied: false) }
+            finish(
+                order, state: done.applied ? "applied" : "superseded", observed: done.value, isHeard: isHeard,
+                session)
             if done.applied { bulk("plan", planBody(), to: session) }
         } catch {
             finish(order, state: "rejected", refusal: error, session)
@@ -142,7 +152,7 @@ extension SimulatedBox {
     }
 
     private func finish(
-        _ order: Order, state: String, observed: Double? = nil, refusal: Refusal? = nil,
+        _ order: Order, state: String, observed: Double? = nil, refusal: Refusal? = nil, isHeard: Bool = true,
         _ session: PhoneSession
     ) {
         var members: [(String, CBORValue)] = [("cmdId", .text(order.id)), ("state", .text(state))]
@@ -154,7 +164,7 @@ extension SimulatedBox {
         let result = CBORValue.map(CBORMap(members))
         session.commands[order.id]?.result = result
         note(order, state, refusal?.code)
-        control("cmd.result", result, to: session)
+        if isHeard { control("cmd.result", result, to: session) }
     }
 
     private func note(_ order: Order, _ outcome: String, _ refusal: String?) {

@@ -6,6 +6,8 @@ public import JSONText
 public struct Command: Sendable, Equatable {
     /// Whoever sent it chose this, or we did for a bare payload. Unique for 24 hours.
     public var id: String
+    /// The id is one of ours, so nobody can send it a second time.
+    public var isOurID: Bool
     /// The topic it came in on.
     public var topic: String
     /// The loadpoint's id at the box; `nil` when the command is about the whole site.
@@ -20,10 +22,12 @@ public struct Command: Sendable, Equatable {
     public var correlationData: [UInt8]?
 
     public init(
-        id: String, topic: String, loadpoint: String?, intent: Intent, requested: JSONValue,
-        deadline: Duration, responseTopic: String? = nil, correlationData: [UInt8]? = nil
+        id: String, isOurID: Bool = false, topic: String, loadpoint: String?, intent: Intent,
+        requested: JSONValue, deadline: Duration, responseTopic: String? = nil,
+        correlationData: [UInt8]? = nil
     ) {
         self.id = id
+        self.isOurID = isOurID
         self.topic = topic
         self.loadpoint = loadpoint
         self.intent = intent
@@ -100,6 +104,9 @@ public struct StageReport: Sendable, Equatable {
     public var code: CommandCode?
     /// The box's own code, for whoever looks it up.
     public var boxCode: String?
+    /// More than the code says: what was found and what is allowed, in the
+    /// configured language; `nil` when the code says it all.
+    public var detail: String?
     public var requested: JSONValue
     /// What the box read back; `nil` when it read back nothing.
     public var value: JSONValue?
@@ -109,7 +116,8 @@ public struct StageReport: Sendable, Equatable {
 
     public init(
         id: String, topic: String, loadpoint: String?, stage: Stage, code: CommandCode? = nil,
-        boxCode: String? = nil, requested: JSONValue, value: JSONValue? = nil, at: Date,
+        boxCode: String? = nil, detail: String? = nil, requested: JSONValue, value: JSONValue? = nil,
+        at: Date,
         responseTopic: String? = nil, correlationData: [UInt8]? = nil
     ) {
         self.id = id
@@ -118,6 +126,7 @@ public struct StageReport: Sendable, Equatable {
         self.stage = stage
         self.code = code
         self.boxCode = boxCode
+        self.detail = detail
         self.requested = requested
         self.value = value
         self.at = at

@@ -27,6 +27,7 @@ extension JSONValue {
     }
 }
 
+/// What happens inside one loadpoint's queue.
 extension CommandDesk {
     func lane(_ command: Command) -> String { command.loadpoint.map { "car/\($0)" } ?? "site" }
 
@@ -38,6 +39,16 @@ extension CommandDesk {
         return lane.waiting.last(where: \.isLevel)?.level ?? lane.current?.level
     }
 
+    func newer(_ a: KnownLevel?, _ b: KnownLevel?) -> KnownLevel? {
+        guard let a, let b else { return a ?? b }
+        return a.readAt > b.readAt ? a : b
+    }
+
+    mutating func confirm(_ job: Job, now: Moment) {
+        guard let soc = job.level else { return }
+        confirmed[lane(job.command)] = KnownLevel(soc: soc, readAt: now.wall)
+    }
+
     /// A newer level takes the place of the one that still waits.
     mutating func fold(_ key: String, now: Moment) -> [Action] {
         let older = lanes[key]?.waiting.filter(\.isLevel) ?? []
@@ -45,11 +56,30 @@ extension CommandDesk {
         return older.flatMap { end($0.command, .superseded, now: now) }
     }
 
+    /// Nobody knows what became of the command at the box; the box is read as soon as it can be.
+    mutating func becameUnknown(_ key: String, acknowledged: Bool, now: Moment) -> [Action] {
+        guard var job = lanes[key]?.current else { return [] }
+        job.step = .broken
+        job.wasAcknowledged = job.wasAcknowledged || acknowledged
+        job.settleBy = now.monotonic + limits.settleWithin
+        lanes[key]?.current = job
+        return settle(key, now: now)
+    }
+
+    mutating func settle(_ key: String, now: Moment) -> [Action] {
+        guard linkIsUp, let job = lanes[key]?.current, job.step == .broken else { return [] }
+        lanes[key]?.current?.step = .settling
+        return [.settle(job.command)]
+    }
+
     /// Sends what may be sent, and ends what has waited too long.
     mutating func pump(_ key: String, now: Moment) -> [Action] {
         var actions: [Action] = []
         guard var lane = lanes[key] else { return [] }
-        defer { lanes[key] = lane.current == nil && lane.waiting.isEmpty && lane.sends.isEmpty ? nil : lane }
+        defer {
+            let isIdle = lane.current == nil && lane.waiting.isEmpty && lane.sends.isEmpty
+            lanes[key] = isIdle ? nil : lane
+        }
         lane.sends.removeAll { now.monotonic - $0 >= .seconds(60) }
 
         var kept: [Job] = []
@@ -77,7 +107,9 @@ extension CommandDesk {
             job.since = now.monotonic
             lane.current = job
             // On disk before it is on the wire: whatever happens next, this id is never sent again.
-            ledger.note(.sent, report(job.command, .received, now: now), job.command.intent)
+            ledger.note(
+                .sent, report(job.command, .received, now: now), job.command.intent,
+                isOurID: job.command.isOurID)
             actions += [.save, .execute(job.command)]
         }
         return actions
@@ -86,13 +118,18 @@ extension CommandDesk {
     /// The final stage that a box's outcome means.
     mutating func close(_ job: Job, _ outcome: BoxOutcome, now: Moment) -> [Action] {
         switch outcome {
-        case .applied(let value): end(job.command, .done, value: value.map(JSONValue.init), now: now)
-        case .overtaken(let value): end(job.command, .superseded, value: value.map(JSONValue.init), now: now)
-        case .unconfirmed: end(job.command, .unconfirmed, code: .noAnswer, now: now)
-        case .expired: end(job.command, .expired, code: .expired, boxCode: "E_CMD_EXPIRED", now: now)
+        case .applied(let value):
+            confirm(job, now: now)
+            return end(job.command, .done, value: value.map(JSONValue.init), now: now)
+        case .overtaken(let value):
+            return end(job.command, .superseded, value: value.map(JSONValue.init), now: now)
+        case .unconfirmed: return end(job.command, .unconfirmed, now: now)
+        case .expired:
+            return end(job.command, .expired, code: .expired, boxCode: "E_CMD_EXPIRED", now: now)
         case .refused(let reason):
-            end(job.command, .refused, code: CommandCode(reason.kind), boxCode: reason.boxCode, now: now)
-        case .neverArrived: end(job.command, .notDelivered, code: .noAnswer, now: now)
+            return end(
+                job.command, .refused, code: CommandCode(reason.kind), boxCode: reason.boxCode, now: now)
+        case .neverArrived: return end(job.command, .notDelivered, code: .noAnswer, now: now)
         }
     }
 
@@ -112,7 +149,34 @@ extension CommandDesk {
         value: JSONValue? = nil, now: Moment
     ) -> [Action] {
         let final = report(command, stage, code: code, boxCode: boxCode, value: value, now: now)
-        ledger.note(.ended, final, command.intent)
+        ledger.note(.ended, final, command.intent, isOurID: command.isOurID)
         return [.save, .report(final)]
+    }
+
+    // MARK: Whether anybody heard
+
+    /// A final report was handed to a broker that is there.
+    public mutating func handedOver(_ id: String, now: Moment) {
+        guard let entry = ledger[id], entry.isSettled, !entry.isTold else { return }
+        told[id] = told[id] ?? now.monotonic
+    }
+
+    /// The end of that id was not handed to this broker yet.
+    public func isNews(_ id: String) -> Bool { ledger[id]?.isTold == false && told[id] == nil }
+
+    /// The broker is gone: what was handed over just now may not have got there.
+    public mutating func brokerLeft() { told = [:] }
+
+    /// Ends that a broker that has just come is to be told.
+    public var untold: [StageReport] { ledger.untold }
+
+    /// What was told for a while counts as heard.
+    mutating func forgetTold(now: Moment) -> [Action] {
+        var isNews = false
+        for (id, moment) in told where now.monotonic >= moment + limits.toldFor {
+            told[id] = nil
+            if ledger.told(id) { isNews = true }
+        }
+        return isNews ? [.save] : []
     }
 }

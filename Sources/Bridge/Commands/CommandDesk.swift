@@ -9,17 +9,6 @@ import JSONText
 /// arrive meanwhile fold into the newest. Nothing is sent twice: what was sent
 /// when the link broke is settled by reading the box back.
 public struct CommandDesk: Sendable {
-    /// Both clocks at one moment: intervals are measured on the first.
-    public struct Moment: Sendable, Equatable {
-        public var monotonic: Duration
-        public var wall: Date
-
-        public init(monotonic: Duration, wall: Date) {
-            self.monotonic = monotonic
-            self.wall = wall
-        }
-    }
-
     public enum Action: Sendable, Equatable {
         /// Write the ledger to disk before carrying out what follows.
         case save
@@ -28,27 +17,55 @@ public struct CommandDesk: Sendable {
         /// exactly one ``finished(_:_:now:)`` or ``linkBroke(_:acknowledged:now:)``.
         case execute(Command)
         /// Read the box back: does it hold what was asked? Answered by ``readBack(_:_:now:)``.
-        case settle(id: String, loadpoint: String?, Intent)
+        case settle(Command)
     }
 
     /// The numbers of the contract.
     public struct Limits: Sendable {
         public var waitForBox = Duration.seconds(5)
+        /// How long a command whose fate is not known may wait for the box to be read.
         public var settleWithin = Duration.seconds(15)
+        /// The same after a restart, when the way to the box is to be found first.
+        public var settleAfterRestart = Duration.seconds(60)
+        /// The session ends every order by its own clocks; one that it forgot is not waited for longer.
+        public var atBoxAtMost = Duration.seconds(90)
         public var sendsPerMinute = 10
         public var waitingPerLane = 16
         /// Between two levels of one loadpoint, so that a slider is a few sends.
         public var levelGap = Duration.seconds(1)
+        /// How long an end must have been told before it counts as heard.
+        public var toldFor = Duration.seconds(5)
 
         public init() {}
     }
 
+    /// The level that a step counts from.
+    public struct KnownLevel: Sendable, Equatable {
+        /// 0 to 1.
+        public var soc: Double
+        /// When the box said it.
+        public var readAt: Date
+
+        public init(soc: Double, readAt: Date) {
+            self.soc = soc
+            self.readAt = readAt
+        }
+    }
+
     struct Job: Sendable, Equatable {
-        enum Step: Sendable { case waiting, atBox, broken, settling }
+        enum Step: Sendable, Equatable {
+            case waiting, atBox
+            /// Its fate is not known, and the box cannot be read.
+            case broken
+            /// The box is being read.
+            case settling
+        }
         var command: Command
         var step = Step.waiting
+        /// When it arrived, was sent, or its fate became unknown.
         var since: Duration
         var wasAcknowledged = false
+        var settleBy: Duration?
     }
 
     struct Lane: Sendable {
@@ -61,6 +78,10 @@ public struct CommandDesk: Sendable {
     let limits: Limits
     public internal(set) var ledger: CommandLedger
     var lanes: [String: Lane] = [:]
+    /// The level that was last confirmed, by lane: what is shown lags behind it.
+    var confirmed: [String: KnownLevel] = [:]
+    /// Ends that were told to the broker that is there now, and when.
+    var told: [String: Duration] = [:]
     var linkIsUp = false
 
     /// - Parameter ledger: What the disk remembered; call ``resume(now:)`` next.
@@ -69,25 +90,31 @@ public struct CommandDesk: Sendable {
         self.limits = limits
     }
 
-    // MARK: Events
+    // MARK: Commands
 
     /// The process came up: settles what the last one left unfinished.
     public mutating func resume(now: Moment) -> [Action] {
         var actions: [Action] = []
         for entry in ledger.unfinished {
+            guard let intent = entry.intent else { continue }
             let report = entry.report
             let command = Command(
-                id: report.id, topic: report.topic, loadpoint: report.loadpoint, intent: entry.intent,
-                requested: report.requested, deadline: now.monotonic, responseTopic: report.responseTopic,
-                correlationData: report.correlationData)
+                id: report.id, isOurID: entry.isOurID, topic: report.topic, loadpoint: report.loadpoint,
+                intent: intent, requested: report.requested, deadline: now.monotonic,
+                responseTopic: report.responseTopic, correlationData: report.correlationData)
+            let key = lane(command)
             if entry.step == .waiting {
                 actions += end(command, .notDelivered, code: .boxUnreachable, now: now)
+            } else if lanes[key]?.current != nil {
+                // One is at the box at a time, so the disk tells of something that
+                // did not happen. Nobody can say what became of it.
+                actions += end(command, .unconfirmed, code: .noAnswer, now: now)
             } else {
                 var job = Job(command: command, since: now.monotonic)
                 job.step = .broken
+                job.settleBy = now.monotonic + limits.settleAfterRestart
                 job.wasAcknowledged = report.stage == .accepted
-                // Two unfinished ones of one lane cannot be: one is at the box at a time.
-                lanes[lane(command), default: Lane()].current = job
+                lanes[key, default: Lane()].current = job
             }
         }
         return actions
@@ -95,53 +122,62 @@ public struct CommandDesk: Sendable {
 
     /// A well-formed, allowed command arrived.
     ///
-    /// - Parameter soc: The level a step counts from when nothing newer was asked
-    ///   for, 0 to 1; `nil` when it is not known.
-    public mutating func arrived(_ command: Command, soc: Double?, now: Moment) -> [Action] {
-        if let known = ledger[command.id] {
-            // The first answer again, to whoever asks again.
-            var report = known.report
-            report.responseTopic = command.responseTopic
-            report.correlationData = command.correlationData
-            return [.report(report)]
-        }
+    /// - Parameters:
+    ///   - level: What a step counts from when nothing newer was asked for; `nil`
+    ///     when it is not known.
+    ///   - otherwise: Why a step cannot be counted then.
+    public mutating func arrived(
+        _ command: Command, level: KnownLevel?, otherwise: CommandCode = .precondition, now: Moment
+    ) -> [Action] {
+        if let again = repeated(command.id, command.responseTopic, command.correlationData) { return again }
         var command = command
         guard command.deadline > now.monotonic else {
             return end(command, .expired, code: .expired, now: now)
         }
         let key = lane(command)
         if case .level(.step(let step)) = command.intent {
-            guard let base = newestLevel(key) ?? soc else {
-                return end(command, .refused, code: .precondition, now: now)
+            guard let base = newestLevel(key) ?? newer(confirmed[key], level)?.soc else {
+                return end(command, .refused, code: otherwise, now: now)
             }
-            let target = min(1, max(0, ((base + step) * 1000).rounded() / 1000))
+            // Whole percents, as the box's own buttons send them.
+            let target = min(1, max(0, ((base + step) * 100).rounded() / 100))
             command.intent = .level(.exactly(target))
         }
-        guard lanes[key]?.waiting.count ?? 0 < limits.waitingPerLane else {
-            return end(command, .refused, code: .busy, now: now)
-        }
-        let received = report(command, .received, now: now)
         ledger.prune(now: now.wall)
-        ledger.note(.waiting, received, command.intent)
+        let received = report(command, .received, now: now)
+        ledger.note(.waiting, received, command.intent, isOurID: command.isOurID)
         var actions: [Action] = [.save, .report(received)]
         if case .level = command.intent { actions += fold(key, now: now) }
+        guard lanes[key]?.waiting.count ?? 0 < limits.waitingPerLane else {
+            return actions + end(command, .refused, code: .busy, now: now)
+        }
         lanes[key, default: Lane()].waiting.append(Job(command: command, since: now.monotonic))
         return actions + pump(key, now: now)
     }
 
+    /// Something arrived that is no command, or one that is not open: it is
+    /// answered, and its id has thereby had its answer.
+    public mutating func refused(_ report: StageReport, isOurID: Bool, now: Moment) -> [Action] {
+        if let again = repeated(report.id, report.responseTopic, report.correlationData) { return again }
+        ledger.prune(now: now.wall)
+        ledger.note(.ended, report, nil, isOurID: isOurID)
+        return [.save, .report(report)]
+    }
+
+    /// The first answer again, to whoever asks again.
+    private func repeated(_ id: String, _ topic: String?, _ correlation: [UInt8]?) -> [Action]? {
+        guard var report = ledger[id]?.report else { return nil }
+        report.responseTopic = topic
+        report.correlationData = correlation
+        return [.report(report)]
+    }
+
+    // MARK: The link
+
     /// The box is there (again): waiting commands go out, broken ones are settled.
     public mutating func linkCameUp(now: Moment) -> [Action] {
         linkIsUp = true
-        var actions: [Action] = []
-        for key in lanes.keys.sorted() {
-            if let job = lanes[key]?.current, job.step == .broken {
-                lanes[key]?.current?.step = .settling
-                actions.append(
-                    .settle(id: job.command.id, loadpoint: job.command.loadpoint, job.command.intent))
-            }
-            actions += pump(key, now: now)
-        }
-        return actions
+        return lanes.keys.sorted().flatMap { settle($0, now: now) + pump($0, now: now) }
     }
 
     /// The box is out of reach. Commands at the box are told by ``linkBroke(_:acknowledged:now:)``.
@@ -152,38 +188,43 @@ public struct CommandDesk: Sendable {
         }
     }
 
+    // MARK: The box
+
     /// The box has it.
     public mutating func acknowledged(_ id: String, now: Moment) -> [Action] {
         guard let key = laneOf(id), let job = lanes[key]?.current, job.step == .atBox, !job.wasAcknowledged
         else { return [] }
         lanes[key]?.current?.wasAcknowledged = true
         let accepted = report(job.command, .accepted, now: now)
-        ledger.note(.sent, accepted, job.command.intent)
+        ledger.note(.sent, accepted, job.command.intent, isOurID: job.command.isOurID)
         return [.save, .report(accepted)]
     }
 
     /// The command at the box ended.
     public mutating func finished(_ id: String, _ outcome: BoxOutcome, now: Moment) -> [Action] {
         guard let key = laneOf(id), let job = lanes[key]?.current, job.step == .atBox else { return [] }
+        if outcome == .neverArrived {
+            // Perhaps only the receipt was lost: the box itself can tell.
+            return becameUnknown(key, acknowledged: false, now: now)
+        }
         lanes[key]?.current = nil
         var actions = close(job, outcome, now: now)
         if case .refused(let reason) = outcome, reason.kind.repeats {
             // The next level would meet the same refusal.
-            for next in lanes[key]?.waiting.filter(\.isLevel) ?? [] {
-                actions += end(
-                    next.command, .refused, code: CommandCode(reason.kind), boxCode: reason.boxCode, now: now)
-            }
+            let next = lanes[key]?.waiting.filter(\.isLevel) ?? []
             lanes[key]?.waiting.removeAll(where: \.isLevel)
+            for job in next {
+                actions += end(
+                    job.command, .refused, code: CommandCode(reason.kind), boxCode: reason.boxCode, now: now)
+            }
         }
         return actions + pump(key, now: now)
     }
 
     /// The link broke while the command was at the box: nobody knows, until the box is read.
     public mutating func linkBroke(_ id: String, acknowledged: Bool, now: Moment) -> [Action] {
-        guard let key = laneOf(id), let job = lanes[key]?.current, job.step == .atBox else { return [] }
-        lanes[key]?.current?.step = .broken
-        lanes[key]?.current?.wasAcknowledged = acknowledged || job.wasAcknowledged
-        return linkIsUp ? linkCameUp(now: now) : []
+        guard let key = laneOf(id), lanes[key]?.current?.step == .atBox else { return [] }
+        return becameUnknown(key, acknowledged: acknowledged, now: now)
     }
 
     /// The box was read after a break or a restart.
@@ -193,8 +234,11 @@ public struct CommandDesk: Sendable {
         let actions: [Action]
         switch result {
         case .matches(let value):
+            confirm(job, now: now)
             actions = end(job.command, .done, value: value.map(JSONValue.init), now: now)
         case .differs(let value):
+            // With a receipt it was carried out and then changed, or not carried
+            // out; without one it did not get there.
             actions = end(
                 job.command, job.wasAcknowledged ? .unconfirmed : .notDelivered, code: .noAnswer,
                 value: value.map(JSONValue.init), now: now)
@@ -204,19 +248,29 @@ public struct CommandDesk: Sendable {
         return actions + pump(key, now: now)
     }
 
+    // MARK: Time
+
     /// Time passed.
     public mutating func timerFired(now: Moment) -> [Action] {
         var actions: [Action] = []
         for key in lanes.keys.sorted() {
-            if let job = lanes[key]?.current, job.step == .broken || job.step == .settling,
-                now.monotonic >= job.since + limits.settleWithin
-            {
-                lanes[key]?.current = nil
-                actions += end(job.command, .unconfirmed, code: .noAnswer, now: now)
+            if let job = lanes[key]?.current {
+                switch job.step {
+                case .broken, .settling:
+                    if let settleBy = job.settleBy, now.monotonic >= settleBy {
+                        lanes[key]?.current = nil
+                        actions += end(job.command, .unconfirmed, code: .noAnswer, now: now)
+                    }
+                case .atBox:
+                    if now.monotonic >= job.since + limits.atBoxAtMost {
+                        actions += becameUnknown(key, acknowledged: job.wasAcknowledged, now: now)
+                    }
+                case .waiting: break
+                }
             }
             actions += pump(key, now: now)
         }
-        return actions
+        return actions + forgetTold(now: now)
     }
 
     /// When ``timerFired(now:)`` is wanted next; `nil` when nothing waits.
@@ -224,8 +278,8 @@ public struct CommandDesk: Sendable {
         var earliest: Duration?
         func consider(_ moment: Duration) { earliest = earliest.map { min($0, moment) } ?? moment }
         for lane in lanes.values {
-            if let job = lane.current, job.step == .broken || job.step == .settling {
-                consider(job.since + limits.settleWithin)
+            if let job = lane.current {
+                consider(job.step == .atBox ? job.since + limits.atBoxAtMost : job.settleBy ?? job.since)
             }
             for job in lane.waiting {
                 consider(job.command.deadline)
@@ -237,6 +291,7 @@ public struct CommandDesk: Sendable {
                 consider(last + limits.levelGap)
             }
         }
+        for moment in told.values { consider(moment + limits.toldFor) }
         return earliest
     }
 }

@@ -5,12 +5,13 @@ public import JSONText
 /// What became of every command of the last day, kept on disk.
 ///
 /// The box forgets command ids when a session ends (FTW wire §7.4), so the
-/// promise that one id is carried out once is ours.
+/// promise that one id is carried out once is ours. An id that we made up for a
+/// bare payload cannot come again and is forgotten once its end was told.
 public struct CommandLedger: Sendable, Equatable {
     /// How long an id is remembered.
     public static let memory: TimeInterval = 24 * 3600
     /// The most ids that are remembered; the oldest finished ones go first.
-    public static let capacity = 4096
+    public static let capacity = 2_048
 
     /// What one id has come to.
     public struct Entry: Sendable, Equatable {
@@ -26,89 +27,134 @@ public struct CommandLedger: Sendable, Equatable {
         /// The newest stage; the final one once `step` is `ended`.
         public var report: StageReport
         /// What to compare the box with when a restart came in between; steps
-        /// are already resolved here.
-        public var intent: Intent
+        /// are already resolved here. `nil` for a request that was never a command.
+        public var intent: Intent?
+        public var isOurID: Bool
+        /// True once the end was told to a broker that was there. Until then it
+        /// is told again with every connection.
+        public var isTold = false
         /// True once it ended.
         public var isSettled: Bool { step == .ended }
     }
 
     /// Entries by id.
     public private(set) var entries: [String: Entry] = [:]
+    /// The last end of each loadpoint, whoever asked.
+    public private(set) var last: [String: StageReport] = [:]
 
     public init() {}
 
     public subscript(id: String) -> Entry? { entries[id] }
 
     /// Notes that `id` reached `step`.
-    public mutating func note(_ step: Entry.Step, _ report: StageReport, _ intent: Intent) {
-        entries[report.id] = Entry(step: step, report: report, intent: intent)
+    public mutating func note(_ step: Entry.Step, _ report: StageReport, _ intent: Intent?, isOurID: Bool) {
+        entries[report.id] = Entry(step: step, report: report, intent: intent, isOurID: isOurID)
+        if step == .ended, let loadpoint = report.loadpoint { last[loadpoint] = report }
+    }
+
+    /// Notes that the end of `id` was told.
+    ///
+    /// - Returns: False if there was nothing to note.
+    @discardableResult public mutating func told(_ id: String) -> Bool {
+        guard let entry = entries[id], entry.isSettled, !entry.isTold else { return false }
+        if entry.isOurID {
+            entries[id] = nil
+        } else {
+            entries[id]?.isTold = true
+        }
+        return true
     }
 
     /// Forgets ended entries that are older than ``memory``, and the oldest
     /// ended ones beyond ``capacity``.
     public mutating func prune(now: Date) {
-        entries = entries.filter {
-            $0.value.step != .ended || now.timeIntervalSince($0.value.report.at) < Self.memory
+        last = last.filter { abs(now.timeIntervalSince($0.value.at)) < Self.memory }
+        for (id, entry) in entries where entry.isSettled {
+            // A clock that was set back must not make an id last for ever.
+            if abs(now.timeIntervalSince(entry.report.at)) >= Self.memory { entries[id] = nil }
         }
         let surplus = entries.count - Self.capacity
         guard surplus > 0 else { return }
-        let oldest = entries.values.filter(\.isSettled).sorted {
-            ($0.report.at, $0.report.id) < ($1.report.at, $1.report.id)
-        }
+        let oldest = entries.values.filter(\.isSettled).sorted(by: Self.isOlder)
         for entry in oldest.prefix(surplus) { entries[entry.report.id] = nil }
     }
 
     /// Entries that were waiting or sent when the process ended, oldest first.
-    public var unfinished: [Entry] {
-        entries.values.filter { !$0.isSettled }.sorted {
-            ($0.report.at, $0.report.id) < ($1.report.at, $1.report.id)
-        }
+    public var unfinished: [Entry] { entries.values.filter { !$0.isSettled }.sorted(by: Self.isOlder) }
+
+    /// Ends that nobody was told of yet, oldest first.
+    public var untold: [StageReport] {
+        entries.values.filter { $0.isSettled && !$0.isTold }.sorted(by: Self.isOlder).map(\.report)
+    }
+
+    private static func isOlder(_ a: Entry, _ b: Entry) -> Bool {
+        (a.report.at, a.report.id) < (b.report.at, b.report.id)
     }
 }
 
 extension CommandLedger {
     /// The ledger as a document for the disk.
     public var document: JSONValue {
-        .array(
-            entries.values.sorted { $0.report.id < $1.report.id }.map { entry in
-                let report = entry.report
-                return [
-                    "id": .string(report.id), "step": .string(entry.step.rawValue),
-                    "topic": .string(report.topic), "intent": entry.intent.document,
-                    "loadpoint": report.loadpoint.map(JSONValue.string) ?? .null,
-                    "stage": .string(report.stage.rawValue),
-                    "code": report.code.map { .string($0.rawValue) } ?? .null,
-                    "box_code": report.boxCode.map(JSONValue.string) ?? .null,
-                    "requested": report.requested, "value": report.value ?? .null,
-                    "at": .double(report.at.timeIntervalSince1970),
-                    "response_topic": report.responseTopic.map(JSONValue.string) ?? .null,
-                    "correlation": report.correlationData.map { .array($0.map { .int(Int64($0)) }) } ?? .null,
-                ]
-            })
+        [
+            "entries": .array(entries.values.sorted { $0.report.id < $1.report.id }.map(Self.document)),
+            "last": .array(last.values.sorted { $0.id < $1.id }.map(\.document)),
+        ]
+    }
+
+    private static func document(_ entry: Entry) -> JSONValue {
+        [
+            "step": .string(entry.step.rawValue), "own": .bool(entry.isOurID), "told": .bool(entry.isTold),
+            "intent": entry.intent?.document ?? .null, "report": entry.report.document,
+        ]
     }
 
     /// Reads a document; entries that make no sense are left out.
     public init(document: JSONValue) {
-        for item in document.arrayValue ?? [] {
-            guard let id = item["id"]?.stringValue, let topic = item["topic"]?.stringValue,
-                let step = item["step"]?.stringValue.flatMap(Entry.Step.init(rawValue:)),
-                let stage = item["stage"]?.stringValue.flatMap(Stage.init(rawValue:)),
-                let intent = item["intent"].flatMap(Intent.init(document:)),
-                let at = item["at"]?.doubleValue
-            else { continue }
-            let value = item["value"] ?? .null
-            let correlation = item["correlation"]?.arrayValue?.compactMap {
-                $0.intValue.flatMap(UInt8.init(exactly:))
-            }
-            note(
-                step,
-                StageReport(
-                    id: id, topic: topic, loadpoint: item["loadpoint"]?.stringValue, stage: stage,
-                    code: item["code"]?.stringValue.flatMap(CommandCode.init(rawValue:)),
-                    boxCode: item["box_code"]?.stringValue, requested: item["requested"] ?? .null,
-                    value: value.isNull ? nil : value, at: Date(timeIntervalSince1970: at),
-                    responseTopic: item["response_topic"]?.stringValue, correlationData: correlation),
-                intent)
+        for report in (document["last"]?.arrayValue ?? []).compactMap(StageReport.init(document:)) {
+            if let loadpoint = report.loadpoint, report.stage.isFinal { last[loadpoint] = report }
         }
+        for item in document["entries"]?.arrayValue ?? [] {
+            guard let step = item["step"]?.stringValue.flatMap(Entry.Step.init(rawValue:)),
+                let report = item["report"].flatMap(StageReport.init(document:)),
+                report.stage.isFinal == (step == .ended)
+            else { continue }
+            let intent = item["intent"].flatMap(Intent.init(document:))
+            guard intent != nil || step == .ended else { continue }
+            entries[report.id] = Entry(
+                step: step, report: report, intent: intent, isOurID: item["own"]?.boolValue ?? false,
+                isTold: item["told"]?.boolValue ?? false)
+        }
+    }
+}
+
+/// A report as a document for the disk; what `result` carries is made elsewhere.
+extension StageReport {
+    var document: JSONValue {
+        func text(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
+        return [
+            "id": .string(id), "topic": .string(topic), "loadpoint": text(loadpoint),
+            "stage": .string(stage.rawValue), "code": text(code?.rawValue), "box_code": text(boxCode),
+            "detail": text(detail), "requested": requested, "value": value ?? .null,
+            "at": .double(at.timeIntervalSince1970), "response_topic": text(responseTopic),
+            "correlation": correlationData.map { .array($0.map { .int(Int64($0)) }) } ?? .null,
+        ]
+    }
+
+    init?(document: JSONValue) {
+        guard let id = document["id"]?.stringValue, !id.isEmpty, let topic = document["topic"]?.stringValue,
+            let stage = document["stage"]?.stringValue.flatMap(Stage.init(rawValue:)),
+            let at = document["at"]?.doubleValue
+        else { return nil }
+        // A bare `nil` here would be the JSON value null.
+        let value = document["value"].flatMap { $0.isNull ? Optional<JSONValue>.none : $0 }
+        self.init(
+            id: id, topic: topic, loadpoint: document["loadpoint"]?.stringValue, stage: stage,
+            code: document["code"]?.stringValue.flatMap(CommandCode.init(rawValue:)),
+            boxCode: document["box_code"]?.stringValue, detail: document["detail"]?.stringValue,
+            requested: document["requested"] ?? .null, value: value,
+            at: Date(timeIntervalSince1970: at), responseTopic: document["response_topic"]?.stringValue,
+            correlationData: document["correlation"]?.arrayValue?.compactMap {
+                $0.intValue.flatMap(UInt8.init(exactly:))
+            })
     }
 }

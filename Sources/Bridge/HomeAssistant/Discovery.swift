@@ -7,12 +7,15 @@ struct Discovery {
 
     /// One device: where it is announced and what it has.
     struct Device {
-        let topic: String
+        var topic: String
         let head: [String: JSONValue]
-        let components: [(key: String, entity: Entity)]
+        var components: [(key: String, entity: Entity)]
         let tree: TopicTree
         let uniqueStem: String
         let entityStem: String
+        /// One component on a topic of its own, so that a release without its
+        /// platform loses one entity and not the device.
+        var isSingle = false
 
         /// Every component's platform, by its key.
         var platforms: [String: String] {
@@ -33,13 +36,26 @@ struct Discovery {
         /// - Parameter gone: Components that were announced and are no more, with
         ///   their platforms. Leaving them out would not remove them.
         func payload(gone: [String: String]) -> JSONValue {
+            if isSingle, let (key, entity) = self.components.first {
+                var component =
+                    entity.component(
+                        tree: tree, uniqueID: "\(uniqueStem)_\(key)",
+                        entityID: entityID(key, entity)
+                    ).objectValue ?? [:]
+                component["platform"] = nil
+                return .object(head.merging(component) { _, new in new })
+            }
             var components: [String: JSONValue] = gone.mapValues { ["platform": .string($0)] }
             for (key, entity) in self.components {
                 components[key] = entity.component(
                     tree: tree, uniqueID: "\(uniqueStem)_\(key)",
-                    entityID: "\(entity.platform.rawValue).\(entityStem)_\(key.replacing("-", with: "_"))")
+                    entityID: entityID(key, entity))
             }
             return .object(head.merging(["components": .object(components)]) { _, new in new })
+        }
+
+        private func entityID(_ key: String, _ entity: Entity) -> String {
+            "\(entity.platform.rawValue).\(entityStem)_\(key.replacing("-", with: "_"))"
         }
     }
 
@@ -50,22 +66,37 @@ struct Discovery {
         let battery = entities.battery
         var devices = [
             device(
-                nil, name: settings.siteName, model: LocalText("Home energy box", "Energibox"), entities.site)
+                nil, name: settings.siteName, model: LocalText("Home energy box", "Energibox"),
+                entities.site
+                    + SiteControls(modes: shape.modes, language: settings.language, open: open).all)
         ]
         if !battery.isEmpty {
             let name = LocalText("Home battery", "Hemmabatteri")
             devices.append(device("battery", name: name[settings.language], model: name, battery))
         }
         for car in shape.cars {
+            let controls = CarControls(
+                car: car, root: settings.tree.root, language: settings.language, open: open)
             let name = LocalText("Car charging", "Billaddningen")[settings.language]
-            devices.append(
-                device(
-                    "car_\(car.level)", name: shape.cars.count > 1 ? "\(name) \(car.name)" : name,
-                    model: LocalText("Charging point", "Laddpunkt"),
-                    CarEntities(car: car, language: settings.language).all, ownIDs: true))
+            var whole = device(
+                "car_\(car.level)", name: shape.cars.count > 1 ? "\(name) \(car.name)" : name,
+                model: LocalText("Charging point", "Laddpunkt"),
+                CarEntities(car: car, language: settings.language).all + controls.all, ownIDs: true)
+            devices.append(whole)
+            for entity in controls.alone {
+                whole.components = [(entity.key, entity)]
+                whole.isSingle = true
+                whole.topic =
+                    "\(settings.discoveryPrefix)/\(entity.platform.rawValue)/"
+                    + "\(whole.uniqueStem)_\(entity.key)/config"
+                devices.append(whole)
+            }
         }
         return devices
     }
+
+    /// The commands that are worth a control.
+    private var open: Set<CommandName> { settings.isReadOnly ? [] : settings.commands }
 
     /// Stem of every id of ours in Home Assistant: from the box, so that base
     /// topic, names and language may change without a second set of entities.

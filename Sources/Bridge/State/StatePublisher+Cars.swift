@@ -6,6 +6,7 @@ import MQTTTypes
 extension StatePublisher {
     static let carNames: [TopicName] = [
         .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv,
+        .carCommands,
     ]
     /// A car that speaks every minute and says the same is dated anew this often.
     static let levelDating = Duration.seconds(600)
@@ -31,6 +32,9 @@ extension StatePublisher {
             arrange()
             let ids = Set(cars.map(\.id))
             goodCars = goodCars.filter { ids.contains($0.key) }
+        }
+        if new.link.state != old.link.state || site.box?.role != old.box?.role {
+            markCars([.carCommands], now: now)
         }
         guard site.cars != old.cars || told != toldBefore || isUp != old.link.isUp else { return }
         markCars(Self.carNames, now: now)
@@ -59,7 +63,11 @@ extension StatePublisher {
     /// Levels of the loadpoints, in the box's order and each once.
     var carPlaces: [TopicTree.Place] {
         (site.cars ?? []).flatMap { car in
-            carLevels[car.id].map { level in Self.carNames.map { TopicTree.Place($0, level) } } ?? []
+            carLevels[car.id].map { level in
+                (Self.carNames + (lastCommands[car.id] == nil ? [] : [.carLastCommand])).map {
+                    TopicTree.Place($0, level)
+                }
+            } ?? []
         }
     }
 
@@ -78,6 +86,10 @@ extension StatePublisher {
 
     func carPayload(of place: TopicTree.Place, now: Moment) -> Payload {
         guard let shown = shownCar(place) else { return .plain("") }
+        if place.name == .carCommands { return presence(takesCommands) }
+        if place.name == .carLastCommand, let report = lastCommands[shown.car.id] {
+            return .document(documents.result(report, path: tree.path(of: report.topic)))
+        }
         switch place.name {
         case .carState: return .document(documents.carState(shown))
         case .carLevel: return .document(documents.carLevel(shown))

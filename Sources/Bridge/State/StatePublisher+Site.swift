@@ -221,13 +221,17 @@ extension StatePublisher {
                     source, shown: shown[source.id] ?? source.state, isHealthy: isHealthy, at: now.wall))
         case .priceNow, .priceSeries, .cheapest, .cheapNow, .planNow, .planSeries, .energy:
             return pricePayload(of: place, now: now) ?? .plain("")
-        case .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv:
+        case .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv,
+            .carCommands, .carLastCommand:
             return carPayload(of: place, now: now)
-        case .bridgePing, .bridgeRepublish, .bridgeReload, .result: return .plain("")
+        case .bridgePing, .bridgeRepublish, .bridgeReload, .result, .carLevelSet, .carLevelAdjust,
+            .carControlSet,
+            .carGoalSet, .carSurplusOnlySet, .carBoostSet, .modeSet:
+            return .plain("")
         }
     }
 
-    private func presence(_ isThere: Bool) -> Payload { .plain(isThere ? "online" : "offline") }
+    func presence(_ isThere: Bool) -> Payload { .plain(isThere ? "online" : "offline") }
 
     private func info() -> [String: JSONValue] {
         let box = site.box

@@ -32,6 +32,8 @@ public struct StatePublisher {
     /// The household's day in which sentences were last made, and its end on our clock.
     var day: LocalDay?
     var dayEnds: Duration?
+    /// How the last command of each loadpoint ended, by id.
+    var lastCommands: [String: StageReport] = [:]
     var shown: [String: Source.State] = [:]
     var controlWorsenedAt: Duration?
     var pace: PowerPace
@@ -220,6 +222,7 @@ public struct StatePublisher {
             switch place.name {
             case .bridgeAvailability: isOnline
             case .carState, .carLevel: isCarCurrent(place)
+            case .carLastCommand: true
             default: isPowerLive
             }
         return isMoving ? place.name.spec.expirySeconds : nil

@@ -7,7 +7,8 @@ extension TopicTree {
     public static let version = 1
 
     /// Every topic below a site, once.
-    public static let table: [TopicSpec] = bridgeTable + boxTable + houseTable + carTable + priceTable
+    public static let table: [TopicSpec] = withCommands(
+        bridgeTable + boxTable + houseTable + carTable + commandTable + priceTable)
 
     static let onChange = LocalText("on change", "vid ändring")
 
@@ -20,7 +21,7 @@ extension TopicTree {
             isRetained: retained, qos: qos, expirySeconds: expiry)
     }
 
-    private static func request(_ name: TopicName, _ meaning: LocalText) -> TopicSpec {
+    static func request(_ name: TopicName, _ meaning: LocalText) -> TopicSpec {
         TopicSpec(
             name: name, direction: .request, form: .any, meaning: meaning,
             occasion: LocalText("answered on `result`", "besvaras på `result`"), isRetained: false,
@@ -33,7 +34,7 @@ extension TopicTree {
         TopicSpec.Member(name: name, kind: kind, meaning: LocalText(en, sv), isDating: dating)
     }
 
-    private static let presence = TopicSpec.Form.plain(["online", "offline"])
+    static let presence = TopicSpec.Form.plain(["online", "offline"])
 
     // MARK: The bridge itself
 
@@ -105,11 +106,11 @@ extension TopicTree {
         member("at", .time, "time of this report", "rapportens tid", dating: true),
     ]
 
-    private static let resultMembers = [
+    static let resultMembers = [
         member("id", .text, "of the request; made up when it had none", "begärans id"),
         member("topic", .text, "where the request came in", "var begäran kom in"),
         member(
-            "stage", .token(["received", "done", "refused"]), "how far it is", "hur långt den har kommit"),
+            "stage", .token(Stage.allCases.map(\.rawValue)), "how far it is", "hur långt den har kommit"),
         member("final", .flag, "nothing follows", "inget mer följer"),
         member("code", .text, "why it was refused", "varför den nekades"),
         member("box_code", .text, "the box's own code", "boxens egen kod"),

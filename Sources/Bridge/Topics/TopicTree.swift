@@ -86,6 +86,15 @@ public enum TopicName: String, Sendable, CaseIterable {
     case planNow = "plan/now"
     case planSeries = "plan/series"
     case energy
+    case carCommands = "car/<id>/commands/availability"
+    case carLastCommand = "car/<id>/last_command"
+    case carLevelSet = "car/<id>/level/set"
+    case carLevelAdjust = "car/<id>/level/adjust"
+    case carControlSet = "car/<id>/control/set"
+    case carGoalSet = "car/<id>/goal/set"
+    case carSurplusOnlySet = "car/<id>/surplus_only/set"
+    case carBoostSet = "car/<id>/boost/set"
+    case modeSet = "mode/set"
     case result
 }
 

@@ -39,6 +39,7 @@ struct SiteAssembly: Sendable {
             identity: try X25519KeyPair(secret: record.privateKey), boxKey: record.boxKey,
             code: record.code.map(SecretBytes.init), build: Version.text)
         session.readInterval = settings.car.readInterval
+        session.goalConsent = settings.commands.goalConsent
         session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
         session.memory = memory
         // Without a memory energy cannot be counted, and nobody looks.
@@ -59,7 +60,9 @@ struct SiteAssembly: Sendable {
             discoveryPrefix: settings.mqtt.discoveryPrefix,
             language: settings.language == .sv ? .sv : .en, rate: rate,
             mirrorsValues: settings.mqtt.values, zone: site.zone,
-            cheapHours: settings.prices.cheapHours, version: Version.text)
+            cheapHours: settings.prices.cheapHours, isReadOnly: settings.isReadOnly(site),
+            commands: Set(settings.commands.allow.compactMap { CommandName(rawValue: $0.rawValue) }),
+            version: Version.text)
     }
 
     private var priceRules: PriceRules {

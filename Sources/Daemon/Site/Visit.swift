@@ -51,6 +51,64 @@ struct Visit: Sendable {
         }
     }
 
+    enum Following: Sendable {
+        /// The message after which nothing follows.
+        case ended(Message)
+        /// The broker was not reached.
+        case unreached
+        /// Nothing final came in time; whether anything did.
+        case silent(heard: Bool)
+    }
+
+    /// Publishes one message and follows what comes on a topic.
+    ///
+    /// - Parameters:
+    ///   - firstWord: How long to wait for any answer.
+    ///   - patience: How long to wait for the last one.
+    ///   - isLast: Called with each message there; true ends it, `nil` is none of ours.
+    func follow(
+        _ question: Message, answers: String, firstWord: Duration, patience: Duration,
+        isLast: @escaping @Sendable (Message) -> Bool?
+    ) async -> Following {
+        let ear = Ear()
+        let end = await connected(within: patience) { client -> Following in
+            await ear.reached()
+            // Listening first: the first answer may come before the publish returns.
+            guard await client.subscribe([answers]).contains(true) else { return .silent(heard: false) }
+            client.publish(question)
+            return await withTaskGroup(of: Following?.self) { group in
+                group.addTask {
+                    for await event in client.events {
+                        guard case .message(let message) = event, message.topic == answers else { continue }
+                        guard let isEnd = isLast(message) else { continue }
+                        await ear.heard()
+                        if isEnd { return .ended(message) }
+                    }
+                    return nil
+                }
+                group.addTask {
+                    try? await time.sleep(for: firstWord)
+                    return await ear.hasHeard ? nil : .silent(heard: false)
+                }
+                for await end in group {
+                    guard let end else { continue }
+                    group.cancelAll()
+                    return end
+                }
+                return .silent(heard: await ear.hasHeard)
+            }
+        }
+        if let end { return end }
+        return await ear.wasReached ? .silent(heard: await ear.hasHeard) : .unreached
+    }
+
+    private actor Ear {
+        var hasHeard = false
+        var wasReached = false
+        func heard() { hasHeard = true }
+        func reached() { wasReached = true }
+    }
+
     /// How the broker answers: `nil` for connected, else why not.
     func reach(within limit: Duration) async -> (session: BrokerSession?, loss: BrokerLoss?) {
         await withTaskGroup(of: (BrokerSession?, BrokerLoss?)?.self) { group in

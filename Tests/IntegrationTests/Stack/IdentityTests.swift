@@ -43,7 +43,7 @@ import Testing
         let stage = try await Stage()
         let first = try stage.bridge()
         let old = try await stage.settled()
-        #expect(old.discovery.count == 3)
+        #expect(old.discovery.count == RetainedPicture.announcements)
         await first.stop()
         let second = try stage.bridge { $0.mqtt.discovery = false }
         let new = try await stage.picture("a house without discovery") {
@@ -53,7 +53,7 @@ import Testing
         await second.stop()
         let third = try stage.bridge { $0.mqtt.discoveryPrefix = "ha" }
         let moved = try await stage.picture("discovery elsewhere") {
-            $0.isLive && $0.messages.keys.filter { $0.hasPrefix("ha/device/") }.count == 3
+            $0.isLive && $0.messages.keys.filter { $0.hasPrefix("ha/") }.count == RetainedPicture.announcements
         }
         #expect(moved.discovery.isEmpty)
         await third.stop()

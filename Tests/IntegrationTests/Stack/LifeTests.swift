@@ -159,7 +159,7 @@ import Testing
         #expect(bridge.client.counters().connects == 1)
         let leftOut = stage.lines.containing("left out")
         #expect(leftOut.allSatisfy { $0.contains("homeassistant/") && $0.contains("\(limit)") }, "\(leftOut)")
-        if limit == 20_000 { #expect(picture.discovery.count == 3, "\(leftOut)") }
+        if limit == 20_000 { #expect(picture.discovery.count == RetainedPicture.announcements, "\(leftOut)") }
         await bridge.stop()
         await stage.close()
     }

@@ -18,7 +18,7 @@ import Testing
         let first = try stage.bridge(state: "first")
         let cold = try await stage.settled()
         #expect(cold.paths.count >= 15)
-        #expect(cold.discovery.count == 3)
+        #expect(cold.discovery.count == RetainedPicture.announcements)
         await first.stop()
         try stage.broker.restart()
         let second = try stage.bridge(state: "second")

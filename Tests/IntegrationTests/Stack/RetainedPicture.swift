@@ -22,6 +22,10 @@ struct RetainedPicture: Sendable {
         Set(messages.keys.filter { $0.hasPrefix(root + "/") }.map { String($0.dropFirst(root.count + 1)) })
     }
 
+    /// How many discovery documents a usual house has: the site, its battery, a car, and the
+    /// car's time of day, which stands alone.
+    static let announcements = 4
+
     /// Discovery documents by topic.
     var discovery: [String: JSONValue] {
         messages.filter { $0.key.hasPrefix("homeassistant/") }

@@ -81,7 +81,7 @@ import Testing
             let picture = RetainedPicture(messages: try await TestClient.retained(onlooker))
             return picture.isLive ? picture : nil
         }
-        #expect(picture.discovery.count == 3)
+        #expect(picture.discovery.count == RetainedPicture.announcements)
         await bridge.stop()
         await stage.close()
     }

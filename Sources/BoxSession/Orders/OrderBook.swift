@@ -1,0 +1,105 @@
+import BoxLink
+import EnergyModel
+import FoundationEssentials
+import JSONText
+
+/// What the session keeps about orders: commands on the way, who waits for them,
+/// leases, and what this box cannot do.
+struct OrderBook {
+    typealias Ticket = CommandTable.Ticket
+
+    struct Waiter {
+        var end: CheckedContinuation<CommandTracker.End, Never>
+        var acknowledged: @Sendable () -> Void
+    }
+
+    /// Orders that run at the same time; one more is turned away.
+    static let maxRunning = 16
+    /// Orders of this process that broke and may still be read back.
+    static let maxBroken = 32
+    static let memoryName = "unsupported"
+
+    var commands = CommandTable()
+    var waiters: [Ticket: Waiter] = [:]
+    /// What runs, to be ended with the session.
+    var tasks: [Ticket: Task<Void, Never>] = [:]
+    var running = 0
+    var leases: [String: Lease] = [:]
+    /// Loadpoints whose lease is being looked at.
+    var renewing: Set<String> = []
+    /// When a person's timed charging ends, monotonic, for orders that broke in the middle.
+    private(set) var broken: [(id: String, endsAt: Duration)] = []
+    /// What the box with that version said it lacks.
+    private(set) var lacking = Lacking()
+    private var lastTicket: Ticket = 0
+
+    struct Lacking: Equatable {
+        var build = ""
+        var ops: Set<String> = []
+    }
+
+    mutating func ticket() -> Ticket {
+        lastTicket &+= 1
+        return lastTicket
+    }
+
+    var nextDeadline: Duration? {
+        let due = leases.values.filter { !renewing.contains($0.loadpoint) }.map(\.dueAt).min()
+        guard let command = commands.nextDeadline else { return due }
+        return due.map { min($0, command) } ?? command
+    }
+
+    // MARK: What broke
+
+    mutating func broke(_ id: String, endsAt: Duration) {
+        broken = (broken + [(id, endsAt)]).suffix(Self.maxBroken)
+    }
+
+    /// - Returns: When that order's charging ends, once.
+    mutating func takeBroken(_ id: String) -> Duration? {
+        guard let place = broken.firstIndex(where: { $0.id == id }) else { return nil }
+        return broken.remove(at: place).endsAt
+    }
+
+    // MARK: What the box lacks
+
+    func lacks(_ op: Contract.Op, build: String?) -> Bool {
+        build == lacking.build && lacking.ops.contains(op.rawValue)
+    }
+
+    /// - Returns: Whether that is news.
+    mutating func learned(lacks op: Contract.Op, build: String) -> Bool {
+        if lacking.build != build { lacking = Lacking(build: build) }
+        return lacking.ops.insert(op.rawValue).inserted
+    }
+
+    /// The kinds of intent that end with `unsupported` on this box.
+    func unsupported(_ facts: BoxFacts?) -> Set<Intent.Kind> {
+        guard let facts else { return [] }
+        var kinds: Set<Intent.Kind> = []
+        for (kind, op) in Self.operations where lacks(op, build: facts.build) { kinds.insert(kind) }
+        // A goal is no command: it goes through the passthrough.
+        if !facts.capabilities.contains(Contract.Capability.apiPassthrough.rawValue) { kinds.insert(.goal) }
+        return kinds
+    }
+
+    private static let operations: [(Intent.Kind, Contract.Op)] = [
+        (.level, .loadpointSoCSet), (.control, .loadpointHold), (.surplusOnly, .loadpointSurplusOnlySet),
+        (.boost, .loadpointBoost), (.mode, .siteModeSet),
+    ]
+
+    mutating func recall(_ document: JSONValue) {
+        guard let build = document["build"]?.stringValue, let ops = document["ops"]?.arrayValue else {
+            return
+        }
+        let names = ops.prefix(32).compactMap(\.stringValue)
+        lacking = Lacking(build: build, ops: Set(names.filter { Contract.Op(rawValue: $0) != nil }))
+    }
+
+    var document: JSONValue {
+        [
+            "build": .string(lacking.build),
+            "ops": .array(lacking.ops.sorted().map(JSONValue.string)),
+        ]
+    }
+}

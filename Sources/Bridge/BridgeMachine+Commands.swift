@@ -1,0 +1,113 @@
+import EnergyModel
+import FoundationEssentials
+import JSONText
+import MQTTTypes
+
+/// Commands: from their topic through the desk to the box, and their stages back.
+extension BridgeMachine {
+    /// Takes up what the last run left unfinished; once, with the first event.
+    mutating func openDesk(now: Moment) {
+        guard !isDeskOpen else { return }
+        isDeskOpen = true
+        carryOut(desk.resume(now: now), now: now)
+    }
+
+    mutating func commanded(_ message: Message, path: String, now: Moment) {
+        requestCount += 1
+        // An old wish that the broker kept is answered once and then gone.
+        if message.retained { publish(Message(message.topic, [], retained: true), now: now) }
+        let parser = CommandParser(
+            language: settings.language, household: publisher.documents.household,
+            isReadOnly: settings.isReadOnly, open: settings.commands, site: publisher.site)
+        let result = parser.parse(
+            message, topic: CommandTopic(path: path), ownID: "\(run.instance)-\(requestCount)", now: now)
+        switch result {
+        case .command(let command):
+            let car = publisher.site.cars?.first { $0.id == command.loadpoint }
+            carryOut(
+                desk.arrived(
+                    command, level: level(of: car),
+                    otherwise: car?.isPluggedIn == false ? .notPluggedIn : .precondition, now: now), now: now)
+        case .refused(let report, let isOurID):
+            carryOut(desk.refused(report, isOurID: isOurID, now: now), now: now)
+        }
+    }
+
+    /// What a step counts from when nothing newer was asked for.
+    private func level(of car: CarState?) -> CommandDesk.KnownLevel? {
+        guard let car, car.isCurrent,
+            let soc = car.level.planCountsFrom ?? car.level.soc
+        else { return nil }
+        return .init(soc: soc, readAt: car.readAt)
+    }
+
+    mutating func followLink(_ isUp: Bool, now: Moment) {
+        guard isUp != isBoxUp else { return }
+        isBoxUp = isUp
+        if isUp {
+            carryOut(desk.linkCameUp(now: now), now: now)
+        } else {
+            desk.linkWentDown(now: now)
+        }
+    }
+
+    mutating func advanced(_ id: String, _ progress: BoxProgress, now: Moment) {
+        let next =
+            switch progress {
+            case .acknowledged: desk.acknowledged(id, now: now)
+            case .ended(let outcome): desk.finished(id, outcome, now: now)
+            case .linkBroke(let acknowledged): desk.linkBroke(id, acknowledged: acknowledged, now: now)
+            }
+        carryOut(next, now: now)
+    }
+
+    /// Carries out what the desk says, in its order. The ledger already holds
+    /// all of it, so one save before the rest is enough.
+    mutating func carryOut(_ todo: [CommandDesk.Action], now: Moment) {
+        var isSaved = false
+        for action in todo {
+            switch action {
+            case .save:
+                if !isSaved { actions.append(.save(Self.commandsName, desk.ledger.document)) }
+                isSaved = true
+            case .report(let report): tell(report, now: now)
+            case .execute(let command): actions.append(.perform(BoxOrder(command)))
+            case .settle(let command): actions.append(.readBack(BoxOrder(command)))
+            }
+        }
+    }
+
+    /// Ends that no broker took yet.
+    mutating func tellUntold(now: Moment) {
+        for report in desk.untold { tell(report, now: now) }
+    }
+
+    /// One stage on `result`, and where else the asker wants it. While the broker
+    /// is away an end stays untold and follows when it is back.
+    private mutating func tell(_ report: StageReport, now: Moment) {
+        guard phase == .up else { return }
+        let path = tree.path(of: report.topic)
+        let bytes = JSONValue.object(publisher.documents.result(report, path: path)).bytes
+        publish(Message(tree.topic(.result), bytes, qos: TopicName.result.spec.qos), now: now)
+        if let topic = report.responseTopic, isUsable(responseTopic: topic) {
+            publish(Message(topic, bytes, correlationData: report.correlationData), now: now)
+        }
+        guard report.stage.isFinal else { return }
+        if desk.isNews(report.id) {
+            var health = publisher.health
+            health.commands[report.stage.rawValue, default: 0] += 1
+            publisher.health = health
+            publisher.ended(report, now: now)
+            keepTopics(now: now)
+            flush(now: now)
+        }
+        desk.handedOver(report.id, now: now)
+    }
+}
+
+extension BoxOrder {
+    init(_ command: Command) {
+        self.init(
+            id: command.id, loadpoint: command.loadpoint, intent: command.intent, deadline: command.deadline)
+    }
+}

@@ -1,0 +1,70 @@
+import EnergyModel
+import FoundationEssentials
+import JSONText
+
+/// A stage as `result` and `last_command` tell it.
+extension SiteDocuments {
+    /// - Parameter path: The command's topic below the site.
+    func result(_ report: StageReport, path: String?) -> Document {
+        let topic = path.flatMap(CommandTopic.init(path:))
+        return [
+            "id": .string(report.id), "topic": .string(report.topic), "stage": .string(report.stage.rawValue),
+            "final": .bool(report.stage.isFinal), "code": text(report.code?.rawValue),
+            "box_code": text(report.boxCode), "text": .string(words(report, topic)),
+            "requested": report.requested, "value": value(report.value, topic), "at": time(report.at),
+        ]
+    }
+
+    /// What the box read back, in the unit of the topic: a level in percent.
+    private func value(_ value: JSONValue?, _ topic: CommandTopic?) -> JSONValue {
+        guard let value else { return .null }
+        guard topic?.name == .level, let soc = value.doubleValue else { return value }
+        return percent(soc)
+    }
+
+    private func words(_ report: StageReport, _ topic: CommandTopic?) -> String {
+        if let detail = report.detail { return Sentence.limited(detail) }
+        func say(_ sentence: Sentence) -> String { sentence.text(language, zone: zone, now: report.at) }
+        switch report.stage {
+        case .received: return LocalText("Received.", "Mottaget.")[language]
+        case .accepted: return say(.receipt(.received))
+        case .done: return say(.receipt(.done))
+        case .superseded:
+            return say(.receipt(report.value.map { .overtaken(kept($0, topic)) } ?? .replaced))
+        case .unconfirmed where report.code == nil: return say(.receipt(.unsure))
+        case .unconfirmed:
+            return LocalText(
+                "The outcome is not known: no answer from the box.", "Utfallet är okänt: boxen svarade inte.")[
+                    language]
+        case .refused, .expired, .notDelivered: return refusal(report.code ?? .unavailable)
+        }
+    }
+
+    private func kept(_ value: JSONValue, _ topic: CommandTopic?) -> Sentence.Value {
+        if topic?.name == .level, let soc = value.doubleValue { return .level(soc) }
+        if let flag = value.boolValue { return .on(flag) }
+        if let text = value.stringValue {
+            return Sentence.Intention(rawValue: text).map(Sentence.Value.control) ?? .plain(text)
+        }
+        if topic?.name == .control, let watts = value.doubleValue { return .power(watts: watts) }
+        return .plain(value.text)
+    }
+
+    private func refusal(_ code: CommandCode) -> String {
+        switch code {
+        case .outOfRange:
+            return LocalText(
+                "Not done: the box does not take that value.", "Inte gjort: boxen tar inte det värdet.")[
+                    language]
+        case .needsConsent:
+            return LocalText(
+                "Not done: this box wants the owner's consent. Give it with commands.goal_consent: true, or "
+                    + "confirm in the FTW app.",
+                "Inte gjort: boxen vill ha ägarens medgivande. Ge det med commands.goal_consent: true, eller "
+                    + "bekräfta i FTW-appen.")[language]
+        default:
+            let known = Sentence.Refusal.all.first { $0.code == code.rawValue } ?? .unavailable
+            return Sentence.refused(known).text(language, zone: zone, now: .distantPast)
+        }
+    }
+}

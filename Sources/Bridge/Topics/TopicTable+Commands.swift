@@ -1,0 +1,62 @@
+import EnergyModel
+import MQTTTypes
+
+/// What can be asked for, and how it ended.
+extension TopicTree {
+    static let commandTable = [
+        state(
+            .carCommands, presence,
+            LocalText(
+                "Whether the box takes commands for this charging point from us.",
+                "Om boxen tar emot kommandon för laddpunkten från oss.")),
+        state(
+            .carLastCommand, .document(resultMembers),
+            LocalText("How the last command ended.", "Hur det senaste kommandot slutade."), expiry: 86_400),
+        request(
+            .carLevelSet,
+            LocalText(
+                "How full the car is, in percent: `62`, `62 %`.",
+                "Hur full bilen är, i procent: `62`, `62 %`.")),
+        request(
+            .carLevelAdjust,
+            LocalText(
+                "A step in percentage points from the newest level asked for: `+5`, `-5`.",
+                "Ett steg i procentenheter från den senast begärda nivån: `+5`, `-5`.")),
+        request(
+            .carControlSet,
+            LocalText(
+                "`charge_now`, `pause` or `plan`; `charge_now` takes `power`, `minutes` or `until`.",
+                "`charge_now`, `pause` eller `plan`; `charge_now` tar `power`, `minutes` eller `until`.")),
+        request(
+            .carGoalSet,
+            LocalText(
+                "`80 % 07:00 weekdays`, any of `level`, `by`, `days`, `once`, or `clear`.",
+                "`80 % 07:00 vardagar`, något av `level`, `by`, `days`, `once`, eller `clear`.")),
+        request(
+            .carSurplusOnlySet,
+            LocalText(
+                "`ON` or `OFF`: charge from spare sun only.", "`ON` eller `OFF`: ladda bara av solöverskott.")
+        ),
+        request(
+            .carBoostSet,
+            LocalText(
+                "`ON`, `OFF` or minutes: the home battery helps; takes `minutes`, `min_battery`.",
+                "`ON`, `OFF` eller minuter: hemmabatteriet hjälper; tar `minutes`, `min_battery`.")),
+        request(
+            .modeSet,
+            LocalText("A mode by the box's key or its label.", "Ett läge med boxens nyckel eller dess namn.")),
+    ]
+
+    /// What a command adds to a state's topic.
+    private static let verbs: [TopicName: [String]] = [
+        .carLevel: ["set", "adjust"], .carControl: ["set"], .carGoal: ["set"], .mode: ["set"],
+    ]
+
+    static func withCommands(_ rows: [TopicSpec]) -> [TopicSpec] {
+        rows.map { row in
+            var row = row
+            row.commands = verbs[row.name] ?? []
+            return row
+        }
+    }
+}

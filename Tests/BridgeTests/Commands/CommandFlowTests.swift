@@ -1,0 +1,265 @@
+import EnergyModel
+import FoundationEssentials
+import JSONText
+import MQTTTypes
+import Testing
+
+@testable import Bridge
+
+/// From the message on a command topic to the messages that answer it.
+@Suite struct CommandFlowTests {
+    func bench(_ settings: BridgeSettings = settings(), disk: [String: JSONValue] = [:]) -> Bench {
+        var bench = Bench(settings, disk: disk)
+        bench.see(houseWithCars())
+        bench.connect()
+        return bench
+    }
+
+    func ask(_ bench: inout Bench, _ path: String, _ payload: String, answerTo: String? = nil) -> [Message] {
+        var message = Message("ftw/home/\(path)", payload)
+        message.responseTopic = answerTo
+        message.correlationData = answerTo.map { Array($0.utf8) }
+        return bench.feed(.message(message))
+    }
+
+    @Test func everyStageIsAWholeMessage() {
+        var bench = bench()
+        var sent = ask(&bench, "car/garage/level/set", #"{"id":"a1","value":"62 %"}"#, answerTo: "me/answers")
+        #expect(
+            bench.orders == [
+                BoxOrder(
+                    id: "a1", loadpoint: "garage", intent: .level(.exactly(0.62)),
+                    deadline: bench.monotonic + .seconds(30))
+            ])
+        sent += bench.feed(.progress("a1", .acknowledged))
+        sent += bench.feed(.progress("a1", .ended(.applied(.number(0.62)))))
+        func text(_ stage: String, _ words: String, final: Bool = false, value: String = "null") -> String {
+            #"{"at":"2026-11-30T10:00:00+01:00","box_code":null,"code":null,"final":\#(final),"id":"a1","#
+                + #""requested":"62 %","stage":"\#(stage)","text":"\#(words)","#
+                + #""topic":"ftw/home/car/garage/level/set","value":\#(value)}"#
+        }
+        let stages = [
+            text("received", "Received."), text("accepted", "The box has it."),
+            text("done", "Done.", final: true, value: "62"),
+        ]
+        #expect(sent.to("result") == stages.map { Message("ftw/home/result", $0) })
+        #expect(
+            sent.filter { $0.topic == "me/answers" }
+                == stages.map {
+                    Message("me/answers", Array($0.utf8), correlationData: Array("me/answers".utf8))
+                })
+        #expect(
+            sent.to("car/garage/last_command") == [
+                Message("ftw/home/car/garage/last_command", stages[2], retained: true, expirySeconds: 86_400)
+            ])
+        // No state topic ever shows the wish.
+        #expect(
+            sent.allSatisfy {
+                $0.topic.hasSuffix("result") || $0.topic.hasSuffix("answers")
+                    || $0.topic.hasSuffix("last_command")
+            })
+        #expect(bench.json("bridge/health") != nil)
+        #expect(bench.machine.publisher.health.commands == ["done": 1])
+    }
+
+    @Test func theLedgerIsSavedBeforeAnythingGoesToTheBox() {
+        var bench = bench()
+        let actions = bench.machine.handle(
+            .message(Message("ftw/home/car/garage/control/set", "pause")), now: bench.now)
+        let saved = actions.firstIndex { if case .save("commands", _) = $0 { true } else { false } }
+        let sent = actions.firstIndex { if case .perform = $0 { true } else { false } }
+        #expect(saved != nil && sent != nil)
+        if let saved, let sent { #expect(saved < sent) }
+    }
+
+    @Test func twoClientsGetTheirOwnAnswers() {
+        var bench = bench()
+        var sent = ask(&bench, "car/garage/level/set", #"{"id":"a1","value":60}"#, answerTo: "client/a")
+        sent += ask(&bench, "mode/set", #"{"id":"b1","value":"idle"}"#, answerTo: "client/b")
+        sent += bench.feed(.progress("b1", .ended(.applied(.text("idle")))))
+        sent += bench.feed(.progress("a1", .acknowledged))
+        sent += bench.feed(
+            .progress("a1", .ended(.refused(.init(kind: .notPluggedIn, boxCode: "E_UNAVAILABLE")))))
+        func stages(_ topic: String) -> [String] {
+            sent.filter { $0.topic == topic }.compactMap { message in
+                (try? JSONValue(parsing: message.payload)).flatMap { said in
+                    said["id"]?.stringValue.flatMap { id in said["stage"]?.stringValue.map { "\(id) \($0)" } }
+                }
+            }
+        }
+        #expect(stages("client/a") == ["a1 received", "a1 accepted", "a1 refused"])
+        #expect(stages("client/b") == ["b1 received", "b1 done"])
+        #expect(stages("ftw/home/result").count == 5)
+    }
+
+    @Test func aRetainedCommandIsRefusedAndCleared() {
+        var bench = bench()
+        let topic = "ftw/home/car/garage/control/set"
+        let sent = bench.feed(.message(Message(topic, "charge_now", retained: true)))
+        #expect(sent.first == Message(topic, [], retained: true))
+        #expect(sent.documents("result").map { $0["code"] } == ["retained"])
+        #expect(sent.documents("result").first?["final"] == true)
+        #expect(bench.orders.isEmpty)
+    }
+
+    @Test func textIsInTheConfiguredLanguage() {
+        var bench = bench(settings(language: .sv))
+        let sent = ask(&bench, "car/garage/level/set", "101")
+        #expect(
+            sent.documents("result").first?["text"]
+                == "Inte gjort: där står \"101\"; en nivå är ett tal från 0 till 100 %, som 62.")
+    }
+
+    @Test func everyCodeHasASentence() {
+        for code in CommandCode.allCases {
+            for language in Language.allCases {
+                let documents = SiteDocuments(
+                    household: HouseholdZone(boxZone: nil, configured: .utc), language: language)
+                let report = StageReport(
+                    id: "a", topic: "t", loadpoint: nil, stage: .refused, code: code, requested: nil,
+                    at: morning)
+                let text = documents.result(report, path: nil)["text"]?.stringValue ?? ""
+                #expect(text.hasSuffix("."), "\(code)")
+            }
+        }
+    }
+
+    @Test func aKillBetweenSendAndResultIsSettledByReading() {
+        var first = bench()
+        _ = ask(&first, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)
+        var second = Bench(disk: first.disk, started: morning + 5)
+        second.see(houseWithCars())
+        second.connect()
+        #expect(second.readings.map(\.id) == ["k"])
+        #expect(second.orders.isEmpty)
+        let sent = second.feed(.wasRead("k", .matches(.text("paused"))))
+        #expect(sent.documents("result").map { $0["stage"] } == ["done"])
+        let again = ask(&second, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)
+        #expect(again.documents("result").map { $0["stage"] } == ["done"])
+        #expect(second.orders.isEmpty)
+    }
+
+    @Test func anEndWhileTheBrokerIsAwayIsToldWhenItIsBack() {
+        var bench = bench()
+        _ = ask(&bench, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)
+        bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+        #expect(bench.feed(.progress("k", .ended(.applied(nil)))).isEmpty)
+        let sent = bench.connect()
+        #expect(sent.documents("result").map { $0["stage"] } == ["done"])
+        bench.pass(.seconds(10))
+        bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+        #expect(bench.connect().documents("result").isEmpty)
+    }
+
+    @Test func theLastCommandOutlivesARestart() {
+        var first = bench()
+        _ = ask(&first, "car/garage/control/set", "pause")
+        first.feed(.progress(first.orders[0].id, .ended(.applied(nil))))
+        first.pass(.seconds(10))
+        var second = Bench(disk: first.disk, started: morning + 60)
+        second.see(houseWithCars())
+        second.connect()
+        #expect(second.json("car/garage/last_command")?["stage"] == "done")
+    }
+
+    @Test func withoutTheBoxACommandEndsInFiveSeconds() {
+        var bench = bench()
+        bench.see(houseWithCars().changed { $0.link.state = .lost })
+        _ = ask(&bench, "car/garage/control/set", "pause")
+        let sent = bench.pass(.seconds(6))
+        #expect(sent.documents("result").map { $0["code"] } == ["box_unreachable"])
+    }
+
+    @Test func whetherTheBoxTakesCommandsIsATopic() {
+        var bench = bench()
+        #expect(bench.text("car/garage/commands/availability") == "online")
+        bench.see(houseWithCars().changed { $0.link.state = .readonly })
+        bench.pass(.seconds(1))
+        #expect(bench.text("car/garage/commands/availability") == "offline")
+    }
+
+    @Test func aForeignValueIsPutBackWithTheWayToCommand() {
+        var bench = bench()
+        bench.feed(.message(Message("ftw/home/car/garage/level", "80")))
+        #expect(bench.log.last?.contains("ftw/home/car/garage/level/set") == true)
+        let sent = bench.pass(.seconds(1))
+        #expect(sent.to("car/garage/level").count == 1)
+    }
+
+    // MARK: Home Assistant
+
+    @Test func theSwitchHasTheDevicesNameAndShowsWhatTheBoxHolds() {
+        let bench = bench()
+        let device = bench.discovery("ftw_0123456789abcdef_car_garage")
+        #expect(device?["device"]?["name"] == "Car charging garage")
+        #expect(
+            device?["components"]?["switch"] == [
+                "platform": "switch", "name": nil, "unique_id": "ftw_0123456789abcdef_car_garage_switch",
+                "default_entity_id": "switch.ftw_home_car_garage_switch",
+                "state_topic": "ftw/home/car/garage/control",
+                "value_template":
+                    "{{ 'None' if value == 'unknown' else 'charge_now' if value == 'charge_now' else 'plan' }}",
+                "command_topic": "ftw/home/car/garage/control/set", "qos": 1, "message_expiry_interval": 30,
+                "payload_on": "charge_now", "payload_off": "plan", "icon": "mdi:ev-station",
+                "availability": [
+                    ["topic": "ftw/home/bridge/availability"], ["topic": "ftw/home/box/availability"],
+                    ["topic": "ftw/home/car/garage/commands/availability"],
+                    [
+                        "topic": "ftw/home/car/garage/state",
+                        "value_template":
+                            "{{ 'online' if value_json.plugged_in and value_json.live else 'offline' }}",
+                    ],
+                ],
+            ])
+    }
+
+    @Test func theReadyTimeHasATopicOfItsOwn() {
+        let bench = bench()
+        let message = bench.retained[
+            "homeassistant/time/ftw_0123456789abcdef_car_garage_goal_time/config"]
+        let payload = message.flatMap { try? JSONValue(parsing: $0.payload) }
+        #expect(payload?["command_topic"] == "ftw/home/car/garage/goal/set")
+        #expect(payload?["device"]?["identifiers"] == ["ftw_0123456789abcdef_car_garage"])
+        #expect(payload?["platform"] == nil && payload?["components"] == nil)
+        #expect(payload?["command_template"] == #"{"by":"{{ value }}"}"#)
+    }
+
+    @Test func aBridgeThatMayOnlyLookAnnouncesNoControl() {
+        var settings = settings()
+        settings.isReadOnly = true
+        let bench = bench(settings)
+        let device = bench.discovery("ftw_0123456789abcdef_car_garage")
+        for (key, component) in device?["components"]?.objectValue ?? [:] {
+            #expect(component["command_topic"] == nil, "\(key)")
+        }
+        #expect(!bench.retained.keys.contains { $0.hasPrefix("homeassistant/time/") })
+        #expect(bench.text("car/garage/commands/availability") == "offline")
+    }
+
+    @Test func everyPayloadThatHomeAssistantSendsIsTaken() {
+        var bench = bench()
+        let device = bench.discovery("ftw_0123456789abcdef_car_garage")
+        var asked = 0
+        for (_, component) in device?["components"]?.objectValue ?? [:] {
+            guard let topic = component["command_topic"]?.stringValue else { continue }
+            var payloads = [component["payload_press"], component["payload_on"], component["payload_off"]]
+                .compactMap { $0?.stringValue }
+            payloads += (component["options"]?.arrayValue ?? []).compactMap(\.stringValue)
+            if component["platform"] == "number" {
+                let template = component["command_template"]?.stringValue ?? "{{ value }}"
+                payloads.append(template.replacing("{{ value }}", with: "62"))
+            }
+            if component["platform"] == "text" { payloads += ["weekdays", "mon tue", "once"] }
+            if component["platform"] == "switch", payloads.isEmpty { payloads = ["ON", "OFF"] }
+            #expect(!payloads.isEmpty)
+            for payload in payloads {
+                asked += 1
+                bench.monotonic += .seconds(120)
+                let stages = bench.feed(.message(Message(topic, payload))).documents("result")
+                #expect(stages.first?["stage"] == "received", "\(topic) \(payload)")
+                if let order = bench.orders.last { bench.feed(.progress(order.id, .ended(.applied(nil)))) }
+            }
+        }
+        #expect(asked >= 15)
+    }
+}
