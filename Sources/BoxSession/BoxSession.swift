@@ -82,7 +82,8 @@ public actor BoxSession {
         link = LinkTracker(at: ambient.time.wall)
         house = HouseReader(
             settings: .init(
-                readInterval: settings.readInterval, zone: settings.zone, wantsPlan: settings.wantsPlan))
+                readInterval: settings.readInterval, zone: settings.zone, wantsPlan: settings.wantsPlan,
+                grace: settings.readGrace / .seconds(1)))
         boards = BoardReader(
             settings: .init(
                 rules: settings.priceRules, energyStart: settings.energyStart,

@@ -26,6 +26,9 @@ public struct BoxSessionSettings: Sendable {
     /// From this age on the chargers are read again although nothing happened: the
     /// stream cannot show that a cable went in.
     public var readInterval = Duration.seconds(60)
+    /// How much older than two intervals an answer about the chargers may be and
+    /// still be shown as now; more where the house's clock runs faster than ours.
+    public var readGrace = Duration.seconds(60)
     /// The household's zone when the box does not name one.
     public var zone = Zone.utc
     /// The plan is read for its own sake too, not only while a car is to be ready.

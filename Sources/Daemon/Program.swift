@@ -70,7 +70,9 @@ struct Surroundings: Sendable {
     func settings(_ options: CommonOptions, takesLevel: Bool = false) -> Settings? {
         do {
             let loaded = try SettingsFile.load(path: options.config, environment: environment)
-            for warning in loaded.warnings { log.log.warning("\(warning)") }
+            for warning in loaded.warnings {
+                if takesLevel { log.log.warning("\(warning)") } else { complain("warning: \(warning)") }
+            }
             var settings = loaded.settings
             if let folder = options.stateDir { settings.stateDir = Self.absolute(folder) }
             if takesLevel, options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {

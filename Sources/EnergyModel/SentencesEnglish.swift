@@ -180,6 +180,7 @@ struct English {
         case .silent: return "The box has gone silent. Trying again."
         case .boxGone: return "The box went away. Trying again."
         case .revoked: return "The box removed this bridge; pair again."
+        case .stopped: return "The bridge was stopped."
         case nil: break
         }
         switch link.state {

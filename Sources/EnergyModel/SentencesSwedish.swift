@@ -180,6 +180,7 @@ struct Swedish {
         case .silent: return "Boxen har tystnat. Försöker igen."
         case .boxGone: return "Boxen försvann. Försöker igen."
         case .revoked: return "Boxen tog bort bryggan; para ihop igen."
+        case .stopped: return "Bryggan är stoppad."
         case nil: break
         }
         switch link.state {

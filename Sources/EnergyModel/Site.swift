@@ -96,6 +96,8 @@ public struct Link: Sendable, Equatable {
         case boxGone = "box_gone"
         /// The owner removed this bridge.
         case revoked
+        /// The bridge itself was stopped; nothing is known of the box any more.
+        case stopped = "bridge_stopped"
     }
     public var state: State
     /// When `state` began.

@@ -14,6 +14,8 @@ struct HouseReader {
         var zone: Zone
         /// The plan is shown for its own sake, not only for a car's goal.
         var wantsPlan: Bool
+        /// How much older than two intervals an answer may be and still be of now, in seconds.
+        var grace = 60.0
     }
     /// What the stream says at one moment, as far as it is a reason to ask.
     struct Stream {
@@ -219,7 +221,7 @@ struct HouseReader {
             CarBoard.Surroundings(
                 isUp: site.link.isUp && !book.hasFailed(.chargers), isPlanOld: book.hasFailed(.plan),
                 // Twice the interval leaves room for an answer that takes its time.
-                standsFor: settings.readInterval * 2 / .seconds(1) + 60,
+                standsFor: settings.readInterval * 2 / .seconds(1) + settings.grace,
                 chargers: Dictionary(
                     site.sources.map { ($0.id, $0.isHealthy) }, uniquingKeysWith: { a, _ in a }),
                 zone: zone),

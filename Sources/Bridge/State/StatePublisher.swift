@@ -121,7 +121,7 @@ public struct StatePublisher {
         isOnline = false
         var gone = site
         gone.link = Link(
-            state: .connecting, since: now.wall, lastFrameAt: site.link.lastFrameAt)
+            state: .lost, since: now.wall, reason: .stopped, lastFrameAt: site.link.lastFrameAt)
         take(gone, now: now)
         var messages: [Message] = []
         for place in order where place.name != .bridgeHealth {

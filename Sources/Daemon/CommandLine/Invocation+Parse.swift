@@ -105,7 +105,7 @@ extension Invocation {
             options.broker = broker
         }
         options.port = try reader.whole(.port, 1...65_535)
-        options.speed = try reader.decimal(.speed, 1...3_600) ?? 1
+        options.speed = try reader.decimal(.speed, 1...120) ?? 1
         options.seconds = try reader.whole(.seconds, 1...86_400)
         options.language = try reader.choice(.language, Settings.Language.allCases.map(\.rawValue))
         options.logLevel = try reader.choice(.logLevel, Settings.LogSettings.Level.allCases.map(\.rawValue))

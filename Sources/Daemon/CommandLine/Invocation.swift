@@ -44,7 +44,7 @@ struct DemoOptions: Equatable {
     var broker: Broker?
     /// Port for the broker that is started; `nil`: any free one.
     var port: Int?
-    /// How many times faster than the clock the simulated day goes, 1 to 3600.
+    /// How many times faster than the clock the simulated day goes, 1 to 120.
     var speed = 1.0
     /// Stop after so many seconds of real time; `nil`: run until interrupted.
     var seconds: Int?

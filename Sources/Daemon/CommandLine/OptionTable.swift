@@ -61,7 +61,7 @@ extension Verb {
         options: [
             .init(name: .broker, value: "HOST:PORT", about: "use this broker instead of starting one"),
             .init(name: .port, value: "PORT", about: "port for the broker that is started [any free one]"),
-            .init(name: .speed, value: "N", about: "let the day pass N times as fast, 1 to 3600 [1]"),
+            .init(name: .speed, value: "N", about: "let the day pass N times as fast, 1 to 120 [1]"),
             .init(name: .seconds, value: "N", about: "stop after N seconds [run until Ctrl-C]"),
             .init(name: .language, value: "en|sv", about: "language of names and sentences [en]"),
             .logLevel, .plain, .help,

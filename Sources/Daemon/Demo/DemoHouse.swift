@@ -31,9 +31,12 @@ struct DemoHouse: Sendable {
         // The relay's hours are the world's, not the house's.
         let carrier = RelayCarrier(
             settings: RelaySettings(url: relayURL, secret: boxSettings.rendezvousSecret, end: .box),
-            loop: loop, ambient: ambient)
+            loop: loop, ambient: Ambient(time: ambient.time))
+        let home = SimulatedHouse(clock: clock)
+        // Whoever looks for a minute at noon wants to see a car as well.
+        home.plug(true)
         box = SimulatedBox(
-            settings: boxSettings, house: SimulatedHouse(clock: clock), carrier: carrier, ambient: house)
+            settings: boxSettings, house: home, carrier: carrier, ambient: house)
     }
 
     /// Lives until the task is cancelled.

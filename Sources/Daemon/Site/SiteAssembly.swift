@@ -14,6 +14,8 @@ struct SiteAssembly: Sendable {
     let site: Settings.Site
     let loop: WebSocketLoop
     let ambient: Ambient
+    /// How many times faster than ours the household's clock runs; 1 but for a demo.
+    var speed = 1.0
 
     /// How the box is reached.
     ///
@@ -38,7 +40,8 @@ struct SiteAssembly: Sendable {
         var session = BoxSessionSettings(
             identity: try X25519KeyPair(secret: record.privateKey), boxKey: record.boxKey,
             code: record.code.map(SecretBytes.init), build: Version.text)
-        session.readInterval = settings.car.readInterval
+        session.readInterval = speed > 1 ? .seconds(2) : settings.car.readInterval
+        session.readGrace = .seconds(60 * speed)
         session.goalConsent = settings.commands.goalConsent
         session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
         session.memory = memory
@@ -95,6 +98,8 @@ struct SiteAssembly: Sendable {
                 MQTTEncryption(caFile: tls.caFile, certificate: Self.certificate(tls))
             },
             will: will, protocolPreference: protocolPreference,
+            // What it writes itself it need not hear (MQTT 5.0 §3.8.3.1); a 3.1.1 broker sends it all the same.
+            ignoresOwnMessages: will != nil,
             // Who leaves a will is the bridge; only it claims its place.
             claimTopic: will == nil ? nil : bridge(for: nil).claimTopic)
     }

@@ -145,7 +145,12 @@ struct Visit: Sendable {
             let runner = Task { await client.run() }
             group.addTask {
                 for await event in client.events {
-                    if case .connected = event { return await body(client) }
+                    switch event {
+                    case .connected: return await body(client)
+                    // Somebody waits at the terminal: what the first attempt says holds.
+                    case .disconnected: return nil
+                    case .message: break
+                    }
                 }
                 return nil
             }

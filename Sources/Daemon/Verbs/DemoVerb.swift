@@ -44,7 +44,7 @@ struct DemoVerb {
             return .done
         } catch {
             around.complain("\(error)")
-            return .failed
+            return error is DemoBroker.Failure ? .unreachable : .failed
         }
     }
 
@@ -60,7 +60,8 @@ struct DemoVerb {
         site.name = settings.language == .sv ? "Demohuset" : "Demo House"
         // The carrier keeps the world's time, which the relay keeps too.
         let outside = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
-        let inside = SiteAssembly(settings: settings, site: site, loop: loop, ambient: house.ambient)
+        let inside = SiteAssembly(
+            settings: settings, site: site, loop: loop, ambient: house.ambient, speed: options.speed)
         let carrier = try outside.carrier(for: record.over(house.relayURL))
         let memory = DemoMemory()
         let session = try inside.session(for: record, over: carrier, memory: memory)
@@ -72,11 +73,15 @@ struct DemoVerb {
             ambient: house.ambient)
         let runner = SiteRunner(
             session: session, broker: broker, bridge: bridge
-        ) {
-            _ in
+        ) { note in
+            // The box has one code at a time, so the next link comes once ours is used.
+            if note == .paired { await Self.invite(house) }
         }
+        // It watches and says nothing: the bridge's own connection tells how the broker fares.
+        let quiet = SiteAssembly(
+            settings: settings, site: site, loop: loop, ambient: Ambient(time: around.ambient.time))
         let onlooker = Onlooker(
-            client: outside.broker(will: nil, clientID: "ftw-mqtt-demo-\(getpid())"),
+            client: quiet.broker(will: nil, clientID: "ftw-mqtt-demo-\(getpid())"),
             base: settings.mqtt.baseTopic, plain: options.plain, environment: environment,
             time: around.ambient.time)
         explain(settings, around, ownBroker: ownBroker, house: house)
@@ -92,7 +97,22 @@ struct DemoVerb {
         world.cancel()
         await world.value
         await loop.stop()
+        if broker.counters().connects == 0 {
+            throw DemoBroker.Failure(
+                description: "the broker at \(settings.mqtt.host):\(settings.mqtt.port) was never reached")
+        }
         print("\nDemo ended.")
+    }
+
+    /// How to try `pair`, with a code that works once.
+    private static func invite(_ house: DemoHouse) async {
+        let link = await house.box.pairingLink()
+        print(
+            """
+              pair            another bridge may join this house, once within ten minutes:
+                              ftw-mqtt pair --relay \(house.relayURL) '\(link)'
+
+            """)
     }
 
     private func waitForEnd(_ signals: AsyncStream<Signals.Signal>, _ time: any TimeSource) async {

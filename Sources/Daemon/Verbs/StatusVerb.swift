@@ -63,6 +63,8 @@ struct StatusReport {
         self.plain = plain
     }
 
+    /// The language that the bridge speaks.
+    private var language: String { topics["bridge/info"]?["language"]?.stringValue ?? "en" }
     var isEmpty: Bool { plain.isEmpty }
     var isOnline: Bool { plain["bridge/availability"] == "online" }
 
@@ -94,6 +96,12 @@ struct StatusReport {
                 "\(Self.number(level)) %"
                     + (topics["battery"]?["live"]?.boolValue == true
                         ? "" : Self.dated(topics["battery"]?["at"])))
+        }
+        for key in topics.keys.filter({ $0.hasPrefix("car/") && $0.hasSuffix("/text/\(language)") }).sorted()
+        {
+            for name in ["level", "charging", "goal", "readiness"] {
+                if let sentence = topics[key]?[name]?.stringValue { row("car", sentence) }
+            }
         }
         if let day = DayPicture(topics: topics, now: now) { lines += day.lines(terminal) }
         let sources = topics.keys.filter { $0.hasPrefix("source/") && !$0.hasSuffix("/availability") }
