@@ -12,8 +12,8 @@ trap 'rm -f "$log"' EXIT
 export MQTT_TEST_BROKER=${MQTT_TEST_BROKER:-auto} SWIFT_BACKTRACE=enable=no
 swift build --build-tests --explicit-target-dependency-import-check error
 swift test --skip-build "$@" 2>&1 | tee "$log"
-if grep -qE '(^|[^0-9])[Ss]kipped' "$log"; then
+# What Swift Testing writes for a test that did not run; a name with that word in it is none.
+if grep -E '^[^A-Za-z]*(Test|Suite) .* skipped' "$log"; then
     echo "test: something was skipped; a run that skips proves nothing" >&2
-    grep -E '[Ss]kipped' "$log" | head >&2
     exit 1
 fi

@@ -53,7 +53,8 @@ import Testing
         await second.stop()
         let third = try stage.bridge { $0.mqtt.discoveryPrefix = "ha" }
         let moved = try await stage.picture("discovery elsewhere") {
-            $0.isLive && $0.messages.keys.filter { $0.hasPrefix("ha/") }.count == RetainedPicture.announcements
+            $0.isLive
+                && $0.messages.keys.filter { $0.hasPrefix("ha/") }.count == RetainedPicture.announcements
         }
         #expect(moved.discovery.isEmpty)
         await third.stop()
