@@ -24,6 +24,7 @@ public actor BridgeService {
     private enum Chore: Sendable {
         case subscribe(attempt: Int, filters: [String])
         case askHealth
+        case someoneLooks
         case reload(Request)
         case perform(BoxOrder)
         case readBack(BoxOrder)
@@ -67,9 +68,13 @@ public actor BridgeService {
             }
             for await event in broker.events {
                 switch event {
-                case .connected(let session): feed(.connected(session))
+                case .connected(let session):
+                    feed(.connected(session))
+                    chores.yield(.someoneLooks)
                 case .disconnected(let loss): feed(.disconnected(loss))
-                case .message(let message): feed(.message(message))
+                case .message(let message):
+                    feed(.message(message))
+                    if isTheirBirth(message) { chores.yield(.someoneLooks) }
                 }
             }
             chores.finish()
@@ -86,6 +91,12 @@ public actor BridgeService {
     public func goodbye() async {
         feed(.goodbye)
         await broker.drain(limit: .seconds(2))
+    }
+
+    /// Home Assistant says that it has started.
+    private func isTheirBirth(_ message: Message) -> Bool {
+        settings.discovery && message.topic == "\(settings.discoveryPrefix)/status" && !message.retained
+            && message.text == "online"
     }
 
     /// Returns as soon as the loop is free; for a watchdog.
@@ -114,6 +125,7 @@ public actor BridgeService {
         case .subscribe(let attempt, let filters):
             feed(.subscribed(attempt: attempt, granted: await broker.subscribe(filters)))
         case .askHealth: feed(.health(await hooks.health()))
+        case .someoneLooks: await box.someoneLooks()
         case .reload(let request):
             guard let reload = hooks.reload else { return }
             feed(.reloaded(request, await reload()))

@@ -35,8 +35,8 @@ public struct BridgeSettings: Sendable, Equatable {
     public var commands: Set<CommandName>
     /// This program's version.
     public var version: String
-    /// Where people find out more; in every discovery document.
-    public var supportURL: String
+    /// Where people find out more, for every discovery document; `nil` leaves it out.
+    public var supportURL: String?
 
     public init(
         siteID: String = "home", siteName: String = "Home", boxID: String? = nil, boxKeyHash: String,
@@ -44,7 +44,7 @@ public struct BridgeSettings: Sendable, Equatable {
         language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
         cheapHours: [Int] = [2, 3, 4], isReadOnly: Bool = false,
         commands: Set<CommandName> = Set(CommandName.allCases), version: String,
-        supportURL: String = "https://github.com/srcfl/ftw-mqtt"
+        supportURL: String? = nil
     ) {
         self.siteID = siteID
         self.siteName = siteName

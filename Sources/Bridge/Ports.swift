@@ -12,6 +12,9 @@ public protocol BoxPort: Sendable {
     func perform(_ order: BoxOrder) async -> AsyncStream<BoxProgress>
     /// Reads the box: does it hold what the order asked for?
     func readBack(_ order: BoxOrder) async -> BoxReadBack
+    /// Somebody starts looking: a broker that is back, a home automation that
+    /// started. What is past its time to live is read again.
+    func someoneLooks() async
 }
 
 /// A box that takes no orders.
@@ -24,6 +27,7 @@ extension BoxPort {
     }
 
     public func readBack(_ order: BoxOrder) async -> BoxReadBack { .unknown }
+    public func someoneLooks() async {}
 }
 
 /// The broker, as the bridge sees it.

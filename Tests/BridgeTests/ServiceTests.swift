@@ -17,6 +17,10 @@ final class FakeBox: BoxPort {
     init() { (states, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     func say(_ state: SiteState) { sink.yield(state) }
+
+    /// How often it was told that somebody starts looking.
+    let looks = Mutex(0)
+    func someoneLooks() async { looks.withLock { $0 += 1 } }
 }
 
 /// A broker in memory: it keeps what is retained, and lets a test wait for what comes.
@@ -145,6 +149,24 @@ final class FakeMemory: BridgeMemory {
             let first = await broker.step { $0 == "publish ftw/home/result" }
             _ = await broker.step(after: first) { $0 == "publish ftw/home/result" }
             #expect(broker.sent.documents("result").last?["text"] == "All taken over.")
+            group.cancelAll()
+        }
+    }
+
+    @Test func theBoxHearsWhenSomebodyStartsLooking() async {
+        let service = service()
+        await withTaskGroup { group in
+            group.addTask { await service.run() }
+            broker.happen(.connected(BrokerSession(version: .v5)))
+            while box.looks.withLock({ $0 }) < 1 { await Task.yield() }
+            broker.happen(.message(Message("homeassistant/status", "offline")))
+            broker.happen(.message(Message("homeassistant/status", "online", retained: true)))
+            broker.happen(.message(Message("homeassistant/status", "online")))
+            while box.looks.withLock({ $0 }) < 2 { await Task.yield() }
+            broker.happen(.connected(BrokerSession(version: .v5)))
+            while box.looks.withLock({ $0 }) < 3 { await Task.yield() }
+            // Neither the goodbye nor the kept birth was taken for a start.
+            #expect(box.looks.withLock { $0 } == 3)
             group.cancelAll()
         }
     }

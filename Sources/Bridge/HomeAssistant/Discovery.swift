@@ -113,15 +113,14 @@ struct Discovery {
         ]
         if part != nil { about["via_device"] = .string(stem) }
         if part == nil, let build = shape.boxBuild { about["sw_version"] = .string(build) }
+        var origin: [String: JSONValue] = ["name": "ftw-mqtt", "sw_version": .string(settings.version)]
+        if let url = settings.supportURL { origin["support_url"] = .string(url) }
         let tree = settings.tree
         return Device(
             topic: "\(settings.discoveryPrefix)/device/\(id)/config",
             head: [
                 "device": .object(about),
-                "origin": [
-                    "name": "ftw-mqtt", "sw_version": .string(settings.version),
-                    "support_url": .string(settings.supportURL),
-                ],
+                "origin": .object(origin),
                 "availability": Availability.topics(tree, Availability.device),
                 "availability_mode": "all",
             ],
