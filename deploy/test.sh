@@ -11,7 +11,7 @@ trap 'rm -f "$log"' EXIT
 # The tests start their own brokers on loopback.
 export MQTT_TEST_BROKER=${MQTT_TEST_BROKER:-auto} SWIFT_BACKTRACE=enable=no
 swift build --build-tests --explicit-target-dependency-import-check error
-run() { swift test --skip-build "$@" 2>&1 | tee -a "$log"; }
+run() { swift test --skip-build --disable-xctest "$@" 2>&1 | tee -a "$log"; }
 if [ $# -gt 0 ]; then
     run "$@"
 else
