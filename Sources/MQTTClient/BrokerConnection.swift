@@ -181,7 +181,9 @@ final class BrokerConnection {
         case .impossible(let why):
             state.shared.withLock { $0.counters.refused += 1 }
             sayOnce(message.topic) { "\(message.topic) cannot be published: \(why)" }
-        case .lost(let status): end = ending(after: status) ?? lost()
+        case .lost(let status):
+            state.shared.withLock { $0.outbox.lost() }
+            end = ending(after: status) ?? lost()
         }
     }
 

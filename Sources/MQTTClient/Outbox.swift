@@ -104,6 +104,12 @@ struct Outbox {
         onTheWay[id] = (entry.index, entry.message.qos, entry.message.topic)
     }
 
+    /// The connection ended before the library took the message `next` gave.
+    mutating func lost() {
+        dropped += 1
+        inHand = nil
+    }
+
     /// The message `next` gave was not handed over and will not be.
     mutating func givenUp() { inHand = nil }
 

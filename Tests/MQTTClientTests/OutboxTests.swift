@@ -116,6 +116,18 @@ import Testing
         #expect(all(&outbox) == ["a=2"])
     }
 
+    /// Each message is counted exactly once, also the one the connection died under.
+    @Test func whatTheConnectionDiedUnderIsCountedAsDropped() {
+        var outbox = outbox()
+        outbox.put(loose("a", "1"))
+        outbox.put(loose("b", "2"))
+        let taken = outbox.next()
+        #expect(taken != nil)
+        outbox.lost()
+        outbox.clear()
+        #expect(outbox.dropped == 2)
+    }
+
     @Test func aLongLineKeepsItsOrder() throws {
         var outbox = outbox(messages: 10_000, bytes: 1 << 30)
         var expected: [String] = []
