@@ -12,6 +12,7 @@ extension BridgeMachine {
             }
             return
         }
+        if unearthed(message, now: now) { return }
         guard let path = tree.path(of: message.topic) else { return }
         if echoes.isEcho(message, now: now.monotonic) { return }
         if phase == .standby { return watch(path, message, now: now) }
