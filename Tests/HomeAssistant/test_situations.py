@@ -27,6 +27,12 @@ class SituationTests(HouseCase):
 
     cost = 60
 
+    @classmethod
+    def prepare(cls) -> None:
+        """A box of the newest kind, and tomorrow's prices out, whatever the hour."""
+        cls.house("box vintage late")
+        cls.house("prices published yes")
+
     def test_in_english(self) -> None:
         self._all()
 
