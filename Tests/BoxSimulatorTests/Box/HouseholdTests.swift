@@ -109,6 +109,7 @@ import Testing
     @Test func theTruthTellsOfCommandsAndRequests() async throws {
         let bench = try BoxBench(.soc)
         let phone = try await bench.join()
+        await bench.box.setCar(.assumed)
         await bench.box.addCommandFate(.lost)
         await bench.box.addCommandFate(.refused("E_NEW"))
         try await bench.greet(phone)
