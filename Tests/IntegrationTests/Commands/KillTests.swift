@@ -12,7 +12,7 @@ import Testing
 @Suite(.needsBroker, .timeLimit(.minutes(6))) struct KillTests {
     private static let houses = 4
     private static let livesPerHouse = 50
-    private static let mixedRounds = 32
+    private static let mixedRounds = 20
 
     /// Everything around the bridge dies too, now and then: broker, relay, the box's process.
     @Test func theSameHoldsWhenBrokerRelayAndBoxFailInBetween() async throws {

@@ -79,7 +79,13 @@ struct KillTrial {
             let isBack = await house.watch.wait { heard in
                 heard.connections > before.connections && heard.isBoxThere
             }
-            if !isBack { fault("no bridge at the new broker: \(house.output.suffix(1_500))") }
+            let heard = house.watch.heard
+            if !isBack {
+                fault(
+                    "no bridge at the new broker (connections \(before.connections), \(heard.connections), box "
+                        + "\(heard.isBoxThere)): \(house.watch.lines.texts.suffix(6)), \(house.output.suffix(900))"
+                )
+            }
         }
         // Who listens is away as well then, and may come back after the end was told.
         missesEnds = victim == "broker"

@@ -36,6 +36,7 @@ final class ResultWatch: Sendable {
         var serial = 0
     }
     let base: String
+    let lines = LogLines()
     private let client: MQTTClient
     private let state = Mutex(State())
     private let running: Task<Void, Never>
@@ -43,7 +44,10 @@ final class ResultWatch: Sendable {
 
     init(_ settings: MQTTSettings, base: String) {
         self.base = base
-        let client = MQTTClient(settings: settings, ambient: Ambient(chance: { 0 }))
+        // A broker that dies often looks like somebody else with our client id, unless we can tell.
+        var settings = settings
+        settings.claimTopic = "\(base)-watch"
+        let client = MQTTClient(settings: settings, ambient: Ambient(log: lines.log, chance: { 0 }))
         self.client = client
         reading = Mutex(nil)
         // Both are ended by `close()`.
