@@ -28,7 +28,7 @@ import Testing
         do {
             for number in 0..<Self.mixedRounds {
                 switch number % 4 {
-                case 0: try await trial.live("bridge") { house.end(SIGKILL) }
+                case 0: try await trial.live("bridge") { try await house.end(SIGKILL) }
                 case 1: try await trial.live("relay") { relay.dropAll() }
                 case 2: try await trial.live("box") { await house.box.restart() }
                 default:

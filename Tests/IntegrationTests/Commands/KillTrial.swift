@@ -44,7 +44,7 @@ struct KillTrial {
     /// One life: settles what the last one left, then asks for more and dies of it.
     mutating func live() async throws {
         let house = house
-        try await live(nil) { house.end(SIGKILL) }
+        try await live(nil) { try await house.end(SIGKILL) }
     }
 
     /// - Parameters:
@@ -62,14 +62,14 @@ struct KillTrial {
         if case .message(let type, let count) = moment { house.arm(type, count: count, kills: victim == nil) }
         for asked in open { house.ask(asked) }
         switch moment {
-        case .published(let ms): usleep(UInt32(ms) * 1_000)
+        case .published(let ms): try await Task.sleep(for: .milliseconds(ms))
         case .stage(let stage, let ms):
             _ = await house.watch.wait(within: .milliseconds(2_500)) { heard in
                 open.contains { asked in
                     stage == "end" ? !heard.ends(asked.id).isEmpty : heard.has(asked.id, stage)
                 }
             }
-            usleep(UInt32(ms) * 1_000)
+            try await Task.sleep(for: .milliseconds(ms))
         case .message: await house.awaitTrap(within: .milliseconds(2_500))
         }
         try await blow()
@@ -100,7 +100,7 @@ struct KillTrial {
     mutating func lastLife() async throws {
         if house.pid == 0 { try await house.start() }
         await settleLast()
-        house.end(SIGTERM)
+        try await house.end(SIGTERM)
     }
 
     // MARK: What is asked

@@ -99,7 +99,7 @@ final class KilledHouse: Sendable {
 
     func close() async {
         trap.disarm()
-        end(SIGKILL)
+        try? await end(SIGKILL)
         world.cancel()
         await world.value
         await watch.close()
@@ -127,11 +127,15 @@ final class KilledHouse: Sendable {
         }
     }
 
-    /// Ends the bridge as nobody should.
-    func end(_ signal: Int32) {
+    /// Ends the bridge, most often as nobody should.
+    func end(_ signal: Int32) async throws {
         guard let run = life.withLock({ $0.take() }) else { return }
         run.child.signal(signal)
-        run.child.wait()
+        let code = try await run.child.ended()
+        guard code == (signal == SIGKILL ? -SIGKILL : 0) else {
+            throw TestSetupError(
+                "house \(number): the bridge ended with \(code)\n\(run.output.suffix(3_000))")
+        }
     }
 
     /// Waits until the trap went off.
