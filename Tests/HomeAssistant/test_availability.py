@@ -1,56 +1,10 @@
 """What becomes unavailable, by cause: exactly what depends on it, and nothing else."""
 from __future__ import annotations
 
-from typing import ClassVar
-
-from support import Bridge, HomeAssistantCase, House, Message, Picture, wait_until
+from support import HouseCase, wait_until
 
 SITE_BATTERY = {f"sensor.ftw_home_{key}" for key in (
     "battery_level", "battery_power", "battery_charge_power", "battery_discharge_power")}
-
-
-class HouseCase(HomeAssistantCase):
-    """A house, and a bridge paired with it as people do."""
-
-    house: ClassVar[House]
-    bridge: ClassVar[Bridge]
-    picture: ClassVar[Picture]
-
-    @classmethod
-    def arrange(cls) -> None:
-        cls.house = cls.keep(House(cls.broker))
-        cls.house("car situation car_live 60")
-        cls.bridge = Bridge(cls.broker, {"home": cls.house}, settings={"car": {"read_interval": "15s"}})
-        cls.bridge.pair_all()
-        cls.keep(cls.bridge)
-        cls.picture = Picture()
-        cls.equal()
-
-    @classmethod
-    def equal(cls, timeout: float = 45) -> dict[str, Message]:
-        """Waits until every entity is what its document says."""
-        return cls.picture.wait_equal(cls.ha, cls.broker.mqtt, timeout)
-
-    def assert_unavailable(self, expected: set[str]) -> None:
-        """Exactly these, by the documents and in Home Assistant."""
-        def look() -> bool:
-            retained = self.broker.mqtt.retained("ftw/home/#")
-            return self.picture.unavailable(retained) == expected and not self.picture.differences(
-                self.ha.fresh_states(), retained)
-
-        def told() -> str:
-            retained = self.broker.mqtt.retained("ftw/home/#")
-            by_documents = self.picture.unavailable(retained)
-            there = {e for e, s in self.ha.fresh_states().items()
-                     if e in self.picture.rows and s["state"] == "unavailable"}
-            return (f"too many {sorted(by_documents - expected)}, missing {sorted(expected - by_documents)}; "
-                    f"Home Assistant too many {sorted(there - expected)}, "
-                    f"missing {sorted(expected - there)}")
-
-        wait_until("exactly the expected entities to be unavailable", look, 45, 0.3, told=told)
-
-    def all_back(self) -> None:
-        self.assert_unavailable(set())
 
 
 class AvailabilityTests(HouseCase):
@@ -128,7 +82,8 @@ class BareHouseTests(HouseCase):
         said = [c for c in self.ha.history(since=before) if c.entity_id in SITE_BATTERY and c.word == "0"]
         self.assertEqual([], [c.entity_id for c in said if c.entity_id.endswith("level")])
         # What is not the battery's goes on.
-        self.ha.wait_for("sensor.ftw_home_solar_power", lambda s: s["state"] not in ("unknown", "unavailable"))
+        self.ha.wait_for("sensor.ftw_home_solar_power",
+                         lambda s: s["state"] not in ("unknown", "unavailable"))
 
     def test_a_box_without_prices(self) -> None:
         before = self.ha.moment

@@ -3,9 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from support import counts, wait_until
+from support import HouseCase, counts, wait_until
 from support.homeassistant import ServiceRefused
-from test_availability import HouseCase
 
 CAR = "ftw_home_car_garage"
 
@@ -61,7 +60,8 @@ class CommandTests(HouseCase):
         self.house("car situation assumed")
         self.ha.wait_for(f"sensor.{CAR}_level_origin", "assumed")
         self.ha.call("number.set_value", f"number.{CAR}_level_choice", value=47)
-        self.held("the level as entered", lambda c: round(c["soc"] * 100) == 47 and c["anchor"] == "confirmed")
+        self.held("the level as entered",
+                  lambda c: round(c["soc"] * 100) == 47 and c["anchor"] == "confirmed")
         self.ha.wait_for(f"sensor.{CAR}_level", "47")
         self.ha.wait_for(f"sensor.{CAR}_level_origin", "person")
         self.ha.wait_for(f"number.{CAR}_level_choice", "47")

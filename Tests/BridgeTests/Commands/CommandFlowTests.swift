@@ -34,7 +34,7 @@ import Testing
         sent += bench.feed(.progress("a1", .acknowledged))
         sent += bench.feed(.progress("a1", .ended(.applied(.number(0.62)))))
         func text(_ stage: String, _ words: String, final: Bool = false, value: String = "null") -> String {
-            #"{"at":"2026-11-30T10:00:00+01:00","box_code":null,"code":null,"final":\#(final),"id":"a1","#
+            #"{"at":"2026-11-30T10:00:00+01:00","box_code":null,"code":null,"final":\#(final),"from":null,"id":"a1","#
                 + #""requested":"62 %","stage":"\#(stage)","text":"\#(words)","#
                 + #""topic":"ftw/home/car/garage/level/set","value":\#(value)}"#
         }
@@ -56,7 +56,7 @@ import Testing
         #expect(
             sent.allSatisfy {
                 $0.topic.hasSuffix("result") || $0.topic.hasSuffix("answers")
-                    || $0.topic.hasSuffix("last_command")
+                    || $0.topic.hasSuffix("last_command") || $0.topic.contains("/text/")
             })
         #expect(bench.json("bridge/health") != nil)
         #expect(bench.machine.publisher.health.commands == ["done": 1])
@@ -204,6 +204,10 @@ import Testing
                 "availability": [
                     ["topic": "ftw/home/bridge/availability"], ["topic": "ftw/home/box/availability"],
                     ["topic": "ftw/home/car/garage/commands/availability"],
+                    [
+                        "topic": "ftw/home/car/garage/commands",
+                        "value_template": "{{ 'online' if value_json.control else 'offline' }}",
+                    ],
                     [
                         "topic": "ftw/home/car/garage/state",
                         "value_template":
