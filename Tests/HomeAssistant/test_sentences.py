@@ -150,7 +150,7 @@ class AskedTests(SaidCase):
             self.answer("how full is the car", "en", r"Battery 60 %, the car's last word (yesterday )?at \d\d:\d\d\.")
             self.answer("hur full är bilen", "sv", r"Batteriet 60 %, bilens senaste besked .*\d\d:\d\d\.")
             self.answer("charge the car now", "en", r"Not delivered: the box cannot be reached\.")
-            self.answer("ladda bilen nu", "sv", r"(Inte framfört|Ej framfört|Ej levererat|Not delivered): .*")
+            self.answer("ladda bilen nu", "sv", r"Nådde inte fram: boxen kan inte nås\.")
             self.assertIsNone(self.house.car()["hold"])
         finally:
             self.house("box back")
@@ -182,7 +182,7 @@ class OrderedTests(SaidCase):
 
     cost = 90
 
-    DONE = {"en": "Done\\.", "sv": "(Gjort|Klart|Done)\\."}
+    DONE = {"en": "Done\\.", "sv": "Klart\\."}
     CHARGES = {"en": r"Charge now is on.*\.", "sv": r"Ladda nu är på.*\."}
     PAUSED = {"en": r"Charging is paused until someone resumes it\.",
               "sv": r"Laddningen är pausad tills någon startar den\."}
@@ -236,15 +236,16 @@ class OrderedTests(SaidCase):
 
     def test_a_command_for_no_car_is_refused(self) -> None:
         self.situation("unplugged", lambda w: w["level"] == "No car is plugged in.")
-        self.room()
+        self.room(2)
         self.answer("charge the car now", "en", r"Not done: plug the car in first\.")
+        self.answer("ladda bilen nu", "sv", r"Inte gjort: koppla in bilen först\.")
         self.assertIsNone(self.house.car()["hold"])
 
     def test_what_nobody_confirms_is_not_called_done(self) -> None:
         self.room(2)
         for what, language, sentence, told in [
                 ("commands", "en", "charge the car now", r"Not delivered\."),
-                ("results", "en", "charge the car now", r"Taken by the box, outcome not known\.|Not confirmed: .*")]:
+                ("results", "en", "charge the car now", r"(The outcome is not known: no answer from the box|Taken by the box, outcome not known)\.")]:
             with self.subTest(what):
                 self.house(f"swallow {what} on")
                 try:

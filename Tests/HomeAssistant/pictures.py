@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Makes the pictures of the README: a Home Assistant with what is shipped, at the demo's house.
+
+    pictures.py [FOLDER]
+"""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+os.environ.setdefault("FTW_TEST_OUTPUT", str(HERE.parents[1] / ".build/pictures"))
+sys.path.insert(0, str(HERE))
+
+from support import Broker, Demo, HomeAssistant  # noqa: E402
+from support.homeassistant import installed  # noqa: E402
+from support.shipped import SHIPPED, shipped_files  # noqa: E402
+from support.shipping import CAR, TOPIC  # noqa: E402
+
+SWEDISH = """lovelace:
+  dashboards:
+    ftw-mqtt-sv:
+      mode: yaml
+      title: FTW
+      icon: mdi:home-lightning-bolt
+      filename: dashboard.sv.yaml
+"""
+
+WIDE, PHONE = "1500x900", "400x800"
+
+PICTURES = [
+    # name, page, size, dark, language, what is on it
+    ("dashboard-light", "/ftw-mqtt/house", WIDE, False, "en", "Plan of the day"),
+    ("dashboard-dark", "/ftw-mqtt/house", WIDE, True, "en", "Plan of the day"),
+    ("dashboard-phone-light", "/ftw-mqtt/house", PHONE, False, "en", "Plan of the day"),
+    ("dashboard-phone-dark", "/ftw-mqtt/house", PHONE, True, "en", "Plan of the day"),
+    ("dashboard-sv-dark", "/ftw-mqtt-sv/hus", WIDE, True, "sv", "Dagens plan"),
+    ("car-light", "device:Car charging", "1200x900", False, "en", "Charge now"),
+    ("car-phone-dark", "device:Car charging", PHONE, True, "en", "Charge now"),
+]
+
+REDUCE = """
+import sys
+from PIL import Image
+for path in sys.argv[1:]:
+    picture = Image.open(path).convert("RGB")
+    picture.quantize(160, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+"""
+
+
+def arrange(demo: Demo, ha: HomeAssistant, broker: Broker) -> None:
+    """A car that came home at noon and is told to charge; tomorrow's prices are out."""
+    for line in ("prices published yes", "car situation car_live 52", "box restart"):
+        demo(line)
+    ha.wait_for("binary_sensor.ftw_home_tomorrow_known", "on", 60)
+    ha.wait_for(f"sensor.{CAR}_ready", ["on_track", "late"], 60)
+    broker.mqtt.publish(f"{TOPIC}/control/set", "charge_now")
+    ha.wait_for(f"sensor.{CAR}_power", lambda s: s["state"].isdigit() and int(s["state"]) > 5000, 60)
+    ha.wait_for("sensor.ftw_home_plan", lambda s: s["state"] != "unknown", 60)
+
+
+def main() -> int:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else SHIPPED / "pictures")
+    folder.mkdir(parents=True, exist_ok=True)
+    broker = Broker().start()
+    ha = HomeAssistant(broker, zone="Europe/Stockholm", files={
+        **shipped_files(), "packages/swedish.yaml": SWEDISH})
+    demo = Demo(broker)
+    try:
+        ha.start()
+        demo.start()
+        arrange(demo, ha, broker)
+        made = []
+        for name, page, size, dark, language, text in PICTURES:
+            path = folder / f"{name}.png"
+            subprocess.run(
+                [sys.executable, str(HERE / "rig/shot.py"), page, str(path), "--state", str(ha.folder), "--full",
+                 "--size", size, "--locale", language, "--wait", text, *(["--dark"] if dark else [])], check=True)
+            made.append(path)
+        subprocess.run(
+            [str(installed() / "enter"), "-b", f"{folder}:/srv/pictures", "/srv/venv/bin/python", "-c", REDUCE,
+             *(f"/srv/pictures/{path.name}" for path in made)], check=True)
+        for path in made:
+            print(f"{path}: {path.stat().st_size // 1024} kB")
+    finally:
+        demo.stop()
+        ha.stop()
+        broker.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
