@@ -25,20 +25,22 @@ SWEDISH = """lovelace:
       mode: yaml
       title: FTW
       icon: mdi:home-lightning-bolt
+      show_in_sidebar: false
       filename: dashboard.sv.yaml
 """
 
-WIDE, PHONE = "1500x900", "400x800"
+WIDE, PHONE = "1500x920", "400x1100"
 
 PICTURES = [
-    # name, page, size, dark, language, what is on it
-    ("dashboard-light", "/ftw-mqtt/house", WIDE, False, "en", "Plan of the day"),
-    ("dashboard-dark", "/ftw-mqtt/house", WIDE, True, "en", "Plan of the day"),
-    ("dashboard-phone-light", "/ftw-mqtt/house", PHONE, False, "en", "Plan of the day"),
-    ("dashboard-phone-dark", "/ftw-mqtt/house", PHONE, True, "en", "Plan of the day"),
-    ("dashboard-sv-dark", "/ftw-mqtt-sv/hus", WIDE, True, "sv", "Dagens plan"),
-    ("car-light", "device:Car charging", "1200x900", False, "en", "Charge now"),
-    ("car-phone-dark", "device:Car charging", PHONE, True, "en", "Charge now"),
+    # language, name, page, size, dark, what is on it
+    ("en", "dashboard-light", "/ftw-mqtt/house", WIDE, False, "Plan of the day"),
+    ("en", "dashboard-dark", "/ftw-mqtt/house", WIDE, True, "Plan of the day"),
+    ("en", "dashboard-phone-light", "/ftw-mqtt/house", PHONE, False, "Plan of the day"),
+    ("en", "dashboard-phone-dark", "/ftw-mqtt/house", PHONE, True, "Plan of the day"),
+    ("en", "car-light", "device:Car charging", "1200x1100", False, "Charge now"),
+    ("en", "car-phone-dark", "device:Car charging", PHONE, True, "Charge now"),
+    ("sv", "dashboard-sv-dark", "/ftw-mqtt-sv/hus", WIDE, True, "Dagens plan"),
+    ("sv", "dashboard-sv-phone-light", "/ftw-mqtt-sv/hus", PHONE, False, "Dagens plan"),
 ]
 
 REDUCE = """
@@ -46,19 +48,24 @@ import sys
 from PIL import Image
 for path in sys.argv[1:]:
     picture = Image.open(path).convert("RGB")
-    picture.quantize(160, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(256, kmeans=2, dither=Image.Dither.NONE).save(path, optimize=True)
 """
 
 
 def arrange(demo: Demo, ha: HomeAssistant, broker: Broker) -> None:
-    """A car that came home at noon and is told to charge; tomorrow's prices are out."""
-    for line in ("prices published yes", "car situation car_live 52", "box restart"):
+    """A car that came home and charges; tomorrow's prices are out; somebody set a goal."""
+    for line in ("prices published yes", "car situation car_live 52", "box consent off", "box restart"):
         demo(line)
     ha.wait_for("binary_sensor.ftw_home_tomorrow_known", "on", 60)
+    ha.wait_for("sensor.ftw_home_plan", lambda s: s["state"] not in ("unknown", "unavailable"), 60)
     ha.wait_for(f"sensor.{CAR}_ready", ["on_track", "late"], 60)
-    broker.mqtt.publish(f"{TOPIC}/control/set", "charge_now")
-    ha.wait_for(f"sensor.{CAR}_power", lambda s: s["state"].isdigit() and int(s["state"]) > 5000, 60)
-    ha.wait_for("sensor.ftw_home_plan", lambda s: s["state"] != "unknown", 60)
+    broker.mqtt.publish(f"{TOPIC}/goal/set", {"level": 85, "by": "07:00"})
+    ha.wait_for(f"sensor.{CAR}_goal", "85", 60)
+    if int(ha.wait_for(f"sensor.{CAR}_power", lambda s: s["state"].isdigit())["state"]) < 4000:
+        # The plan waits for cheaper hours.
+        broker.mqtt.publish(f"{TOPIC}/control/set", "charge_now")
+    ha.wait_for(f"sensor.{CAR}_power", lambda s: s["state"].isdigit() and int(s["state"]) > 4000, 60)
+    ha.wait_for("sensor.ftw_home_car_power", lambda s: s["state"].isdigit() and int(s["state"]) > 4000, 60)
 
 
 def main() -> int:
@@ -67,25 +74,30 @@ def main() -> int:
     broker = Broker().start()
     ha = HomeAssistant(broker, zone="Europe/Stockholm", files={
         **shipped_files(), "packages/swedish.yaml": SWEDISH})
-    demo = Demo(broker)
+    made = []
     try:
         ha.start()
-        demo.start()
-        arrange(demo, ha, broker)
-        made = []
-        for name, page, size, dark, language, text in PICTURES:
-            path = folder / f"{name}.png"
-            subprocess.run(
-                [sys.executable, str(HERE / "rig/shot.py"), page, str(path), "--state", str(ha.folder), "--full",
-                 "--size", size, "--locale", language, "--wait", text, *(["--dark"] if dark else [])], check=True)
-            made.append(path)
+        for language in ("en", "sv"):
+            demo = Demo(broker, language=language).start()
+            try:
+                arrange(demo, ha, broker)
+                for of, name, page, size, dark, text in PICTURES:
+                    if of != language:
+                        continue
+                    path = folder / f"{name}.png"
+                    subprocess.run(
+                        [sys.executable, str(HERE / "rig/shot.py"), page, str(path), "--state", str(ha.folder),
+                         "--size", size, "--locale", language, "--wait", text, *(["--dark"] if dark else [])],
+                        check=True)
+                    made.append(path)
+            finally:
+                demo.stop()
         subprocess.run(
             [str(installed() / "enter"), "-b", f"{folder}:/srv/pictures", "/srv/venv/bin/python", "-c", REDUCE,
              *(f"/srv/pictures/{path.name}" for path in made)], check=True)
         for path in made:
             print(f"{path}: {path.stat().st_size // 1024} kB")
     finally:
-        demo.stop()
         ha.stop()
         broker.stop()
     return 0
