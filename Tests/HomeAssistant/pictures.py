@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the pictures of the README: a Home Assistant with what is shipped, at the demo's house.
 
-    pictures.py [FOLDER]
+pictures.py [FOLDER]
 """
 from __future__ import annotations
 
@@ -86,15 +86,16 @@ def main() -> int:
                         continue
                     path = folder / f"{name}.png"
                     subprocess.run(
-                        [sys.executable, str(HERE / "rig/shot.py"), page, str(path), "--state", str(ha.folder),
-                         "--size", size, "--locale", language, "--wait", text, *(["--dark"] if dark else [])],
+                        [sys.executable, str(HERE / "rig/shot.py"), page, str(path), "--state",
+                         str(ha.folder), "--size", size, "--locale", language, "--wait", text,
+                         *(["--dark"] if dark else [])],
                         check=True)
                     made.append(path)
             finally:
                 demo.stop()
         subprocess.run(
-            [str(installed() / "enter"), "-b", f"{folder}:/srv/pictures", "/srv/venv/bin/python", "-c", REDUCE,
-             *(f"/srv/pictures/{path.name}" for path in made)], check=True)
+            [str(installed() / "enter"), "-b", f"{folder}:/srv/pictures", "/srv/venv/bin/python", "-c",
+             REDUCE, *(f"/srv/pictures/{path.name}" for path in made)], check=True)
         for path in made:
             print(f"{path}: {path.stat().st_size // 1024} kB")
     finally:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import yaml
+
 from support import counts, wait_until
 from support.shipped import blueprints
 from support.shipping import CAR, ShippedCase
@@ -20,7 +21,8 @@ STAGE: dict[str, tuple[str, dict[str, Any]]] = {
     "export": ("sensor", {"device_class": "power", "unit_of_measurement": "W"}),
     "solar": ("sensor", {"device_class": "power", "unit_of_measurement": "W"}),
     "price_level": ("sensor", {"state_class": "measurement"}),
-    "ready": ("sensor", {"device_class": "enum", "options": ["on_track", "late", "no_goal", "on_hold", "replanning"]}),
+    "ready": ("sensor", {
+        "device_class": "enum", "options": ["on_track", "late", "no_goal", "on_hold", "replanning"]}),
     "words": ("sensor", {}),
     "keep": ("binary_sensor", {})}
 """What the tests of a blueprint set by hand: prices, sun and plans come when they come."""
@@ -86,6 +88,10 @@ class BlueprintCase(ShippedCase):
 
         self.addCleanup(remove)
         return name
+
+    def entity(self, name: str) -> str:
+        """The entity of an automation."""
+        return next(e for e, s in self.ha.states("automation.").items() if s["attributes"].get("id") == name)
 
     def runs(self, name: str) -> dict[str, dict[str, Any]]:
         return {t["run_id"]: t for t in self.ha.command("trace/list", domain="automation", item_id=name)}
@@ -233,6 +239,12 @@ class ChargeFromSunTests(BlueprintCase):
         self.ran(name, lambda: self.stage("ready", "late"))
         self.box_has("the plan again", lambda c: not c["surplus_only"])
 
+    def test_ends_when_the_car_leaves(self) -> None:
+        name = self.make()
+        self.begin(name)
+        self.ran(name, lambda: (self.house("car unplug"), self.ha.wait_for(CABLE, "off", 40)))
+        self.box_has("the plan again", lambda c: not c["surplus_only"])
+
     def test_nothing_while_somebody_pauses_or_the_car_is_late_or_away(self) -> None:
         name = self.make()
         self.stage("ready", "late")
@@ -364,14 +376,25 @@ class TellTests(BlueprintCase):
                                patience={"seconds": 0})
 
     def test_late_is_told_once_until_it_was_put_right(self) -> None:
-        self.late()
+        name = self.late()
         self.stage("ready", "late")
         told = self.wait_notification("ftw_not_ready")
-        self.assertEqual(("It falls short.", self.title("tell_when_not_ready")), (told["message"], told["title"]))
+        self.assertEqual("It falls short.", told["message"])
+        self.assertEqual(self.title("tell_when_not_ready"), told["title"])
         self.dismiss("ftw_not_ready")
         # A plan that is made anew says the same again; that is no news.
         self.stage("ready", "replanning")
         self.stage("ready", "late")
+        self.stage("ready", "on_track")
+        self.assertIsNone(self.notification("ftw_not_ready"))
+        # Nor is it after a restart of the automations, when the state comes back.
+        self.stage("ready", "late")
+        self.wait_notification("ftw_not_ready")
+        self.dismiss("ftw_not_ready")
+        self.stage("ready", "None")
+        self.ha.reload("automation")
+        self.ha.wait_for(self.entity(name), "on")
+        self.assertEqual("failed_conditions", self.ran(name, lambda: self.stage("ready", "late")))
         self.stage("ready", "on_track")
         self.assertIsNone(self.notification("ftw_not_ready"))
         self.stage("words", "It falls short again.")
@@ -405,7 +428,7 @@ class TellTests(BlueprintCase):
             words=f"sensor.{CAR}_level_text", level=f"number.{CAR}_level_choice", patience={"seconds": 1})
 
     def reply(self, name: str, text: str) -> None:
-        entity = next(e for e, s in self.ha.states("automation.").items() if s["attributes"].get("id") == name)
+        entity = self.entity(name)
         self.assertEqual(200, self.ha.rest("POST", "/api/events/mobile_app_notification_action", {
             "action": f"FTW_LEVEL_{entity.removeprefix('automation.').upper()}", "reply_text": text})[0])
 
@@ -465,7 +488,8 @@ class SwedishTests(BlueprintCase):
                     [self.TEXTS.sub(r"\1", part) for part in text.split("\nmode: ", 1)] for text in (
                         path.read_text(), path.with_suffix(".sv.yaml").read_text()))
                 self.assertEqual(english[1], swedish[1])
-                en, sv = (yaml.load(part[0], Loader=yaml.BaseLoader)["blueprint"] for part in (english, swedish))
+                en, sv = (yaml.load(part[0], Loader=yaml.BaseLoader)["blueprint"]
+                          for part in (english, swedish))
                 self.assertEqual(list(en["input"]), list(sv["input"]))
                 for key, one in en["input"].items():
                     other = sv["input"][key]

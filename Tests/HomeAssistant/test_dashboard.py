@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import yaml
+
 from support import counts
 from support.shipped import SHIPPED, shipped_files
-from support.shipping import CAR, ShippedCase
+from support.shipping import CAR, LOUD, ShippedCase
 
 ENTITY = re.compile(r"\b(?:sensor|binary_sensor|switch|select|number|button|time|text|event)\.ftw_[a-z0-9_]+")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -42,9 +43,11 @@ class DashboardTests(ShippedCase):
     """In a Home Assistant with the packages as shipped, and one of the Swedish dashboard."""
 
     cost = 40
+    patient = True
     languages: ClassVar[tuple[str, ...]] = ("en", "sv")
 
-    STOCK: ClassVar[set[str]] = {"sections", "grid", "heading", "markdown", "tile", "entities", "entity", "select-options"}
+    STOCK: ClassVar[set[str]] = {
+        "sections", "grid", "heading", "markdown", "tile", "entities", "entity", "select-options"}
 
     def dashboard(self, language: str) -> dict[str, Any]:
         """As Home Assistant loads it."""
@@ -57,6 +60,9 @@ class DashboardTests(ShippedCase):
         found = {d["url_path"]: d for d in self.ha.command("lovelace/dashboards/list")}
         self.assertEqual("dashboard.en.yaml", found["ftw-mqtt"]["filename"])
         self.assertEqual(yaml.safe_load((SHIPPED / "dashboard.en.yaml").read_text()), self.dashboard("en"))
+
+    def test_nothing_was_said_when_it_was_read_for_the_first_time(self) -> None:
+        self.assertEqual([], [str(line) for line in self.ha.log(0, about=LOUD)])
 
     def test_every_entity_that_is_shown_exists(self) -> None:
         states = self.ha.fresh_states()
@@ -87,7 +93,8 @@ class DashboardTests(ShippedCase):
     def test_both_languages_show_the_same(self) -> None:
         def shape(node: Any) -> Any:
             if isinstance(node, dict):
-                return {k: shape(v) for k, v in node.items() if k not in ("name", "heading", "title", "path")}
+                return {k: shape(v) for k, v in node.items()
+                        if k not in ("name", "heading", "title", "path")}
             if isinstance(node, list):
                 return [shape(v) for v in node]
             if isinstance(node, str) and ("{%" in node or "{{" in node):
@@ -112,7 +119,8 @@ class DashboardTests(ShippedCase):
         """The pictures that the templates draw, read as a browser does."""
         found = []
         for content in self.contents(language):
-            for data in re.findall(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)", self.ha.template(content)):
+            said = self.ha.template(content)
+            for data in re.findall(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)", said):
                 found.append(ET.fromstring(base64.b64decode(data)))
         return found
 
@@ -145,7 +153,8 @@ class DashboardTests(ShippedCase):
                 retain=True)
             self.ha.wait_for("sensor.stage_series", lambda s: s["attributes"].get("total") == total)
             said = self.ha.template(
-                "{% from 'ftw_mqtt.jinja' import price_chart %}{{ price_chart('sensor.stage_series', 'sv') }}")
+                "{% from 'ftw_mqtt.jinja' import price_chart %}"
+                "{{ price_chart('sensor.stage_series', 'sv') }}")
             data = re.findall(r"base64,([A-Za-z0-9+/=]+)", said)
             svg = ET.fromstring(base64.b64decode(data[0])) if data else ET.Element("none")
             return said, [r for r in svg.iter(SVG + "rect") if r.get("fill", "").startswith("hsl")]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import yaml
+
 from support import Demo, counts, wait_until
 from support.shipped import SHIPPED, readme_block, shipped_files
 from support.shipping import CAR, ShippedCase

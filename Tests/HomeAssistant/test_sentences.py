@@ -12,8 +12,9 @@ from support.shipping import CAR, TOPIC, ShippedCase
 
 LEVEL = {
     "en": ["how full is the car", "How charged is my EV right now?", "how much charge does the car have left",
-           "how many percent does the car have", "what's the car's battery level", "what is the level of the car",
-           "car battery level", "tell me the car's battery", "how is the car's battery doing",
+           "how many percent does the car have", "what's the car's battery level",
+           "what is the level of the car", "car battery level", "tell me the car's battery",
+           "how is the car's battery doing",
            "what percent is the car at"],
     "sv": ["hur full är bilen", "Hur laddad är bilen just nu?", "hur mycket laddning har bilen kvar",
            "hur många procent har bilen", "vad är bilens batterinivå", "vilken nivå har bilen",
@@ -21,10 +22,10 @@ LEVEL = {
 
 READY = {
     "en": ["will the car be ready", "Will my car be charged in time?", "will the car make it",
-           "is the car going to be ready on time", "when will the car be ready", "can the car be ready by then",
-           "is the car on track", "will the car be full by tomorrow morning"],
-    "sv": ["blir bilen klar", "Blir bilen laddad i tid?", "kommer bilen att bli klar", "hinner bilen bli klar",
-           "hinner bilen", "när blir bilen klar", "är bilen klar i morgon bitti",
+           "is the car going to be ready on time", "when will the car be ready",
+           "can the car be ready by then", "is the car on track", "will the car be full by tomorrow morning"],
+    "sv": ["blir bilen klar", "Blir bilen laddad i tid?", "kommer bilen att bli klar",
+           "hinner bilen bli klar", "hinner bilen", "när blir bilen klar", "är bilen klar i morgon bitti",
            "kommer bilen hinna bli färdig i tid"]}
 
 NOW = {
@@ -103,7 +104,8 @@ class AskedTests(SaidCase):
         ("it will be late", "late 4000", lambda w: "falls short" in (w["readiness"] or ""), {
             "en": (r"Battery 30 %, the car says so\.",
                    r"It falls short: about \d+ % by (tomorrow )?07:00 instead of 80 %\."),
-            "sv": (r"Batteriet 30 %, enligt bilen\.", r"Den hinner inte: ungefär \d+ % (imorgon )?07:00 i stället för 80 %\.")}),
+            "sv": (r"Batteriet 30 %, enligt bilen\.",
+                   r"Den hinner inte: ungefär \d+ % (imorgon )?07:00 i stället för 80 %\.")}),
         ("no goal", "no_goal", lambda w: w["readiness"] == "No charging goal is set.", {
             "en": (r"Battery 50 %, the car says so\.", r"No charging goal is set\."),
             "sv": (r"Batteriet 50 %, enligt bilen\.", r"Inget laddmål är satt\.")}),
@@ -137,8 +139,10 @@ class AskedTests(SaidCase):
         self.addCleanup(self.house, "box vintage soc")
         self.ha.wait_for("sensor.ftw_home_box_link", "live", 60)
         self.situation("car_old 63 1800", lambda w: "63 %, the car's last word" in w["level"])
-        self.answer("how full is the car", "en", r"Battery 63 %, the car's last word (yesterday )?at \d\d:\d\d\.")
-        self.answer("hur full är bilen", "sv", r"Batteriet 63 %, bilens senaste besked (igår )?(kl )?\d\d:\d\d\.")
+        self.answer("how full is the car", "en",
+                    r"Battery 63 %, the car's last word (yesterday )?at \d\d:\d\d\.")
+        self.answer("hur full är bilen", "sv",
+                    r"Batteriet 63 %, bilens senaste besked (igår )?\d\d:\d\d\.")
 
     def test_what_is_old_is_told_as_old(self) -> None:
         """The box is out of reach: the last word, dated, and no command is done."""
@@ -147,8 +151,10 @@ class AskedTests(SaidCase):
         self.house("box away")
         try:
             self.heard(lambda w: "last word" in w["level"], 60)
-            self.answer("how full is the car", "en", r"Battery 60 %, the car's last word (yesterday )?at \d\d:\d\d\.")
-            self.answer("hur full är bilen", "sv", r"Batteriet 60 %, bilens senaste besked .*\d\d:\d\d\.")
+            self.answer("how full is the car", "en",
+                        r"Battery 60 %, the car's last word (yesterday )?at \d\d:\d\d\.")
+            self.answer("hur full är bilen", "sv",
+                        r"Batteriet 60 %, bilens senaste besked (igår )?\d\d:\d\d\.")
             self.answer("charge the car now", "en", r"Not delivered: the box cannot be reached\.")
             self.answer("ladda bilen nu", "sv", r"Nådde inte fram: boxen kan inte nås\.")
             self.assertIsNone(self.house.car()["hold"])
@@ -168,7 +174,8 @@ class AskedTests(SaidCase):
                 for language in ("en", "sv"):
                     for sentence in (LEVEL[language][0], READY[language][0]):
                         self.answer(sentence, language, re.escape(nothing[language]))
-                    for sentence in (NOW[language][0], PAUSE[language][0], PLAN[language][0], GOAL[language][0][0]):
+                    for sentence in (NOW[language][0], PAUSE[language][0], PLAN[language][0],
+                                     GOAL[language][0][0]):
                         self.answer(sentence, language, re.escape(unsent[language]))
                 self.assertEqual([], [m.topic for m in heard.messages if m.topic.endswith("/set")])
         finally:
@@ -213,7 +220,8 @@ class OrderedTests(SaidCase):
             for sentence, level, by in GOAL[language]:
                 with self.subTest(sentence):
                     self.room()
-                    goal = {"en": rf"Goal: {level} % by {by}, every day\.", "sv": rf"Mål: {level} % till {by}, varje dag\."}
+                    goal = {"en": rf"Goal: {level} % by {by}, every day\.",
+                            "sv": rf"Mål: {level} % till {by}, varje dag\."}
                     self.answer(sentence, language, f"{self.DONE[language]} {goal[language]}")
                     schedule = self.house.car()["schedule"]
                     self.assertEqual((level, by), (round(schedule["soc"] * 100), self.clock(schedule)))
@@ -245,7 +253,8 @@ class OrderedTests(SaidCase):
         self.room(2)
         for what, language, sentence, told in [
                 ("commands", "en", "charge the car now", r"Not delivered\."),
-                ("results", "en", "charge the car now", r"(The outcome is not known: no answer from the box|Taken by the box, outcome not known)\.")]:
+                ("results", "en", "charge the car now",
+                 r"The outcome is not known: no answer from the box\.|Taken by the box, .* not known\.")]:
             with self.subTest(what):
                 self.house(f"swallow {what} on")
                 try:

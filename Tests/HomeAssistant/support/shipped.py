@@ -33,6 +33,7 @@ def blueprints() -> list[Path]:
 def readme_block(heading: str, language: str = "yaml", file: Path | None = None) -> str:
     """The first fenced block below a heading of the README, as a reader copies it."""
     text = (file or TREE / "README.md").read_text()
-    match = re.search(rf"^#+ {re.escape(heading)}\n.*?^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    match = re.search(rf"^#+ {re.escape(heading)}\n.*?^```{language}\n(.*?)^```", text,
+                      re.MULTILINE | re.DOTALL)
     assert match, f"no {language} block below '{heading}'"
     return match[1]
