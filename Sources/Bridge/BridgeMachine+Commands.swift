@@ -16,11 +16,20 @@ extension BridgeMachine {
         requestCount += 1
         // An old wish that the broker kept is answered once and then gone.
         if message.retained { publish(Message(message.topic, [], retained: true), now: now) }
+        take(
+            message, path: path, language: settings.language, ownID: "\(run.instance)-\(requestCount)",
+            now: now)
+    }
+
+    /// - Parameters:
+    ///   - language: In which whoever asked is told what was wrong.
+    ///   - ownID: For a payload without an id.
+    mutating func take(_ message: Message, path: String, language: Language, ownID: String, now: Moment) {
         let parser = CommandParser(
-            language: settings.language, household: publisher.documents.household,
+            language: language, household: publisher.documents.household,
             isReadOnly: settings.isReadOnly, open: settings.commands, site: publisher.site)
         let result = parser.parse(
-            message, topic: CommandTopic(path: path), ownID: "\(run.instance)-\(requestCount)", now: now)
+            message, topic: CommandTopic(path: path), ownID: ownID, now: now)
         switch result {
         case .command(let command):
             let car = publisher.site.cars?.first { $0.id == command.loadpoint }
@@ -93,6 +102,7 @@ extension BridgeMachine {
             publish(Message(topic, bytes, correlationData: report.correlationData), now: now)
         }
         guard report.stage.isFinal else { return }
+        answerAsker(report, path: path, now: now)
         if desk.isNews(report.id) {
             var health = publisher.health
             health.commands[report.stage.rawValue, default: 0] += 1

@@ -22,7 +22,10 @@ extension SiteDocuments {
         return percent(soc)
     }
 
-    private func words(_ report: StageReport, _ topic: CommandTopic?) -> String {
+    /// The stage as a sentence.
+    ///
+    /// - Parameter topic: What was commanded; `nil` when no command lives there.
+    func words(_ report: StageReport, _ topic: CommandTopic?) -> String {
         if let detail = report.detail { return Sentence.limited(detail) }
         func say(_ sentence: Sentence) -> String { sentence.text(language, zone: zone, now: report.at) }
         switch report.stage {

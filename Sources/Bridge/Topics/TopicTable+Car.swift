@@ -144,5 +144,8 @@ extension TopicTree {
         member("readiness", .text, "whether it will be ready", "om den hinner"),
         member("charging", .text, "what is going on", "vad som pågår"),
         member("receipt", .text, "the last request's outcome", "den senaste begärans utfall"),
+        member(
+            "spoken", .text, "level, what is going on and readiness, for the ear",
+            "nivå, vad som pågår och om den hinner, för örat"),
     ]
 }
