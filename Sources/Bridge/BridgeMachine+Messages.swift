@@ -14,7 +14,8 @@ extension BridgeMachine {
         }
         guard let path = tree.path(of: message.topic) else { return }
         let isKept = wasKept(message, path, now: now)
-        if echoes.isEcho(message, now: now.monotonic) { return }
+        let isLeftOut = publisher.session?.version == .v5
+        if echoes.isEcho(message, isLeftOut: isLeftOut, now: now.monotonic) { return }
         if phase == .standby { return watch(path, message, now: now) }
         if isRequest(path) { return requested(message, path: path, now: now) }
         if isKept { return replace(path, message, now: now) }
