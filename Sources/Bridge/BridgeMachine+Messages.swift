@@ -13,15 +13,36 @@ extension BridgeMachine {
             return
         }
         guard let path = tree.path(of: message.topic) else { return heard(message, now: now) }
-        if echoes.isEcho(message, now: now.monotonic) { return }
+        let isKept = wasKept(message, path, now: now)
+        let isLeftOut = publisher.session?.version == .v5
+        if echoes.isEcho(message, isLeftOut: isLeftOut, now: now.monotonic) { return }
         if phase == .standby { return watch(path, message, now: now) }
         if isRequest(path) { return requested(message, path: path, now: now) }
-        // What the broker had kept is of an earlier run, and is replaced anyway.
-        if message.retained { return }
+        if isKept { return replace(path, message, now: now) }
         if path == TopicName.bridgeInfo.rawValue, meet(message, now: now) { return }
-        if publisher.order.contains(where: { $0.path == path }) || publisher.mirrored[path] != nil {
-            foreign(path, text: message.text, now: now)
-        }
+        if isOurs(path) { foreign(path, text: message.text, now: now) }
+    }
+
+    /// What the broker had kept is of an earlier run of ours.
+    ///
+    /// Where the broker shows the retain flag of what comes live too, only the first
+    /// message on a topic can be one it had kept, and only for a while.
+    private mutating func wasKept(_ message: Message, _ path: String, now: Moment) -> Bool {
+        guard message.retained else { return false }
+        guard publisher.session?.version == .v5 else { return true }
+        let isFirst = keptSeen.count < 5_000 && keptSeen.insert(path).inserted
+        return phase != .up || (isFirst && now.monotonic < keptUntil ?? .zero)
+    }
+
+    /// What an earlier run left comes late: it is not ours any more, and nobody's doing.
+    private mutating func replace(_ path: String, _ message: Message, now: Moment) {
+        guard phase == .up, isOurs(path), publisher.lastSent(path) != message.payload else { return }
+        writeBacks[path] = writeBacks[path] ?? now.monotonic + .milliseconds(500)
+    }
+
+    private func isOurs(_ path: String) -> Bool {
+        publisher.order.contains { $0.path == path } || publisher.mirrored[path] != nil
+            || (settings.claim != nil && "\(tree.root)/\(path)" == settings.claimTopic)
     }
 
     // MARK: Requests
@@ -36,8 +57,8 @@ extension BridgeMachine {
         requestCount += 1
         let request = Request(message, ownID: "\(run.instance)-\(requestCount)")
         let say = { [language = settings.language] (en: String, sv: String) in LocalText(en, sv)[language] }
+        emptyTopic(of: message, now: now)
         if message.retained {
-            publish(Message(message.topic, [], retained: true), now: now)
             answer(
                 request,
                 .refused(
@@ -142,7 +163,9 @@ extension BridgeMachine {
     }
 
     mutating func writeBack(_ path: String, now: Moment) {
-        if let place = publisher.order.first(where: { $0.path == path }) {
+        if let claim = settings.claim, "\(tree.root)/\(path)" == settings.claimTopic {
+            publish(Message(settings.claimTopic, claim, retained: true), now: now)
+        } else if let place = publisher.order.first(where: { $0.path == path }) {
             for message in publisher.again(place, now: now) { publish(message, now: now) }
         } else if let message = publisher.mirrorAgain(path) {
             publish(message, now: now)

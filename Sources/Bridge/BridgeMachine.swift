@@ -44,6 +44,9 @@ struct BridgeMachine {
         case stopped
     }
 
+    /// What a broker had kept comes with the subscription; later than this it does not.
+    static let keptLate = Duration.seconds(5)
+
     /// Names in the bridge's memory.
     static let announcedName = "announced"
     static let pictureName = "picture"
@@ -76,6 +79,10 @@ struct BridgeMachine {
     var rival: String?
     var toldForeign: Set<String> = []
     var writeBacks: [String: Duration] = [:]
+    /// Topics on which this connection brought something retained.
+    var keptSeen: Set<String> = []
+    /// Until then the broker may still send what it had kept.
+    var keptUntil: Duration?
     var republishAt: Duration?
     var healthAt: Duration?
     var pictureAt: Duration?
@@ -100,6 +107,7 @@ struct BridgeMachine {
             })
         desk = CommandDesk(ledger: CommandLedger(document: memory(Self.commandsName) ?? .null))
         publisher.lastCommands = desk.ledger.last
+        publisher.askers = desk.ledger.askers
         publisher.arrange()
         announced = Announced(memory(Self.announcedName))
         if publisher.site.cars == nil, !announced.cars.isEmpty {
@@ -164,6 +172,8 @@ struct BridgeMachine {
     private mutating func connected(_ session: BrokerSession, now: Moment) {
         attempt += 1
         phase = .subscribing
+        keptSeen = []
+        keptUntil = nil
         publisher.session = session
         sentDiscovery = [:]
         writeBacks = [:]
@@ -207,6 +217,7 @@ struct BridgeMachine {
     /// Everything, as for a broker that knows nothing of us.
     mutating func start(now: Moment) {
         phase = .up
+        keptUntil = now.monotonic + Self.keptLate
         resumeAt = nil
         announced.settle(now: now.wall)
         announce(all: true, now: now)
@@ -228,6 +239,10 @@ struct BridgeMachine {
     mutating func flush(now: Moment) {
         guard phase == .up else { return }
         for message in publisher.timer(now: now) { publish(message, now: now) }
+        if publisher.hasDroppedCommands {
+            publisher.hasDroppedCommands = false
+            keepTopics(now: now)
+        }
     }
 
     // MARK: The house

@@ -35,6 +35,8 @@ public struct BridgeSettings: Sendable, Equatable {
     public var commands: Set<CommandName>
     /// Answers voice assistants that speak the Hermes protocol; `nil`: none is listened to.
     public var voice: VoiceSettings?
+    /// What the broker connection writes on ``claimTopic``; `nil`: it writes nothing there.
+    public var claim: String?
     /// This program's version.
     public var version: String
     /// Where people find out more, for every discovery document; `nil` leaves it out.
@@ -46,7 +48,7 @@ public struct BridgeSettings: Sendable, Equatable {
         language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
         cheapHours: [Int] = [2, 3, 4], isReadOnly: Bool = false,
         commands: Set<CommandName> = Set(CommandName.allCases), voice: VoiceSettings? = nil,
-        version: String, supportURL: String? = nil
+        claim: String? = nil, version: String, supportURL: String? = nil
     ) {
         self.siteID = siteID
         self.siteName = siteName
@@ -63,6 +65,7 @@ public struct BridgeSettings: Sendable, Equatable {
         self.isReadOnly = isReadOnly
         self.commands = commands
         self.voice = voice
+        self.claim = claim
         self.version = version
         self.supportURL = supportURL
     }

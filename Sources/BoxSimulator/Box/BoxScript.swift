@@ -54,6 +54,8 @@ public enum CommandFate: Sendable, Equatable {
     case receiptLost
     /// The box carries it out, and the result does not arrive.
     case resultLost
+    /// A receipt at once; the box acts and answers that many beats later.
+    case slow(beats: Int)
     /// A receipt, and a read-back that differs.
     case overtaken(by: Double)
     /// A receipt, and nothing to read back.

@@ -249,6 +249,7 @@ public actor SimulatedBox {
         let now = observe()
         for session in sessions {
             answerPending(session)
+            carryOutSlowOrders(session)
             guard session.isSubscribed else { continue }
             session.beatsSinceFrame += 1
             guard session.beatsSinceFrame >= (session.isSlow ? 5 : 1) else { continue }

@@ -95,7 +95,9 @@ extension TopicTree {
                 objects in which every member is always present and \
                 unknown is `null`. Times are ISO 8601 with the household's offset. With `mqtt.values: true` \
                 every member that is no list or object is also published alone, as `<topic>/<member>`, with \
-                `null` for unknown. Requests must not be retained. An expiry needs MQTT 5 and holds while the \
+                `null` for unknown. Requests must not be retained: a retained \
+                one is refused and removed (on MQTT 3.1.1, where a broker hides the flag of what comes live, it \
+                is carried out once and removed). An expiry needs MQTT 5 and holds while the \
                 value is live.
                 """,
                 """
@@ -105,7 +107,9 @@ extension TopicTree {
                 där varje medlem alltid finns med och okänt är `null`. \
                 Tider är ISO 8601 med hushållets tidsskillnad. Med `mqtt.values: true` publiceras varje medlem \
                 som inte är en lista eller ett objekt också för sig, som `<ämne>/<medlem>`, med `null` för \
-                okänt. Begäranden får inte vara kvarhållna. Livslängd kräver MQTT 5 och gäller medan värdet är \
+                okänt. Begäranden får inte vara kvarhållna: en \
+                kvarhållen nekas och tas bort (med MQTT 3.1.1, där brokern döljer flaggan för det som kommer just \
+                nu, utförs den en gång och tas bort). Livslängd kräver MQTT 5 och gäller medan värdet är \
                 färskt.
                 """)
         }

@@ -55,8 +55,7 @@ extension BridgeMachine {
                 until: now.monotonic + VoiceDesk.patience)
             voice?.follow(id, waiting)
             take(
-                Message("\(tree.root)/\(topic)", payload.bytes), path: topic, language: asker.language,
-                ownID: ownID, now: now)
+                Message("\(tree.root)/\(topic)", payload.bytes), path: topic, ownID: ownID, now: now)
         }
     }
 
@@ -122,8 +121,8 @@ extension BridgeMachine {
         if report.stage == .done {
             written = VoiceWords(language).done(waiting.intent, report.value)
         } else {
-            let documents = SiteDocuments(household: publisher.documents.household, language: language)
-            written = documents.words(report, path.flatMap(CommandTopic.init(path:)))
+            written = publisher.documents.words(
+                report, path.flatMap(CommandTopic.init(path:)), language)
         }
         tell(written, waiting, now: now)
     }

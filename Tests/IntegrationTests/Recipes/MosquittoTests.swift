@@ -57,7 +57,11 @@ import Testing
         ),
         ("level/set -m 62", outcome("62", 62)), ("adjust -m +5", outcome("+5", 67)),
         ("-m charge_now", control("charge_now")),
-        (#""until":"07:00""#, outcome("charge_now")),
+        (#""until":"07:00""#, Effect(after: { picture in
+                picture.text("car/garage/control") == "charge_now"
+                    && picture.document("car/garage/hold")?["until"]?.stringValue?.contains("T07:00:00") == true
+            })
+        ),
         (#""minutes":90"#, control("charge_now")), ("-m pause", control("paused")),
         ("control/set -m plan", control("plan")), ("weekdays", goal(80, "07:00")),
         ("06:30", goal(80, "06:30")),
