@@ -8,6 +8,10 @@ import Testing
 
 @testable import Daemon
 
+/// What is shipped in `config/` to be used as it is, tried one after the other: each
+/// starts programs of its own, and many at a time would starve the tests beside them.
+@Suite(.serialized) enum Recipes {}
+
 /// A household at work on a real broker, for what is shipped to be tried in it:
 /// a car that is plugged in and speaks, a box that asks for no confirmation, and
 /// a bridge with everything switched on.
