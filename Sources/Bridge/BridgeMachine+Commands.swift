@@ -15,11 +15,16 @@ extension BridgeMachine {
     mutating func commanded(_ message: Message, path: String, now: Moment) {
         requestCount += 1
         emptyTopic(of: message, now: now)
+        take(message, path: path, ownID: "\(run.instance)-\(requestCount)", now: now)
+    }
+
+    /// - Parameter ownID: For a payload without an id.
+    mutating func take(_ message: Message, path: String, ownID: String, now: Moment) {
         let parser = CommandParser(
             household: publisher.documents.household,
             isReadOnly: settings.isReadOnly, open: settings.commands, site: publisher.site)
         let result = parser.parse(
-            message, topic: CommandTopic(path: path), ownID: "\(run.instance)-\(requestCount)", now: now)
+            message, topic: CommandTopic(path: path), ownID: ownID, now: now)
         switch result {
         case .command(let command):
             let car = publisher.site.cars?.first { $0.id == command.loadpoint }
@@ -105,6 +110,7 @@ extension BridgeMachine {
             publish(Message(topic, bytes, correlationData: report.correlationData), now: now)
         }
         guard report.stage.isFinal else { return }
+        answerAsker(report, path: path, now: now)
         if desk.isNews(report.id) {
             var health = publisher.health
             health.commands[report.stage.rawValue, default: 0] += 1

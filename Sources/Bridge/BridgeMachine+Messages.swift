@@ -12,9 +12,10 @@ extension BridgeMachine {
             }
             return
         }
-        guard let path = tree.path(of: message.topic) else { return }
+        guard let path = tree.path(of: message.topic) else { return heard(message, now: now) }
         let isKept = wasKept(message, path, now: now)
-        if echoes.isEcho(message, now: now.monotonic) { return }
+        let isLeftOut = publisher.session?.version == .v5
+        if echoes.isEcho(message, isLeftOut: isLeftOut, now: now.monotonic) { return }
         if phase == .standby { return watch(path, message, now: now) }
         if isRequest(path) { return requested(message, path: path, now: now) }
         if isKept { return replace(path, message, now: now) }
@@ -130,11 +131,13 @@ extension BridgeMachine {
         }
     }
 
-    /// A response topic must be a topic name, and none of ours: an answer there would pass for state.
+    /// A response topic must be a topic name, and none of ours: an answer there would pass
+    /// for state, or for something that somebody said.
     func isUsable(responseTopic topic: String) -> Bool {
         !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
             && tree.path(of: topic) == nil && !topic.hasPrefix("$")
             && !topic.hasPrefix("\(settings.discoveryPrefix)/")
+            && (voice == nil || !topic.hasPrefix("hermes/"))
     }
 
     // MARK: Others on our topics

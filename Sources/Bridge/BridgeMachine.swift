@@ -71,6 +71,8 @@ struct BridgeMachine {
     /// What the last run left unfinished was taken up.
     var isDeskOpen = false
     var isBoxUp = false
+    /// Conversations with voice assistants; `nil`: none is listened to.
+    var voice: VoiceDesk?
     var actions: [Action] = []
 
     /// The other copy we gave way to, or told to give way.
@@ -116,13 +118,16 @@ struct BridgeMachine {
             publisher.recall(announced.cars.map { CarState.unknown(loadpoint: $0) })
         }
         savedAnnounced = announced
+        voice = settings.voice.map {
+            VoiceDesk(settings: $0, language: settings.language, homes: [settings.siteID, settings.siteName])
+        }
         chooseIdentity()
         arrangeShape()
     }
 
     /// When `timerFired` is wanted; `nil`: not before the next event.
     var nextDeadline: Duration? {
-        var next = [pictureAt, resumeAt, desk.nextDeadline]
+        var next = [pictureAt, resumeAt, desk.nextDeadline, voice?.nextDeadline]
         if phase == .up {
             next += [
                 republishAt, healthAt, settleAt, retellAt, writeBacks.values.min(), publisher.nextDeadline,
@@ -131,10 +136,11 @@ struct BridgeMachine {
         return phase == .stopped ? nil : next.compactMap { $0 }.min()
     }
 
-    /// What we listen to: our own tree, which also shows what others write into it, and
-    /// Home Assistant's birth.
+    /// What we listen to: our own tree, which also shows what others write into it,
+    /// Home Assistant's birth, and what people said if that is wanted.
     var filters: [String] {
         [tree.filter] + (settings.discovery ? ["\(settings.discoveryPrefix)/status"] : [])
+            + (voice == nil ? [] : [HermesIntent.topicPrefix + "#"])
     }
 
     mutating func handle(_ event: Event, now: Moment) -> [Action] {
@@ -158,6 +164,7 @@ struct BridgeMachine {
         case .wasRead(let id, let result): carryOut(desk.readBack(id, result, now: now), now: now)
         case .timerFired:
             carryOut(desk.timerFired(now: now), now: now)
+            tellOverdue(now: now)
             timer(now: now)
         case .goodbye: goodbye(now: now)
         }

@@ -30,7 +30,10 @@ extension SiteDocuments {
         report.map { .string(words($0, path.flatMap(CommandTopic.init(path:)), language)) } ?? .null
     }
 
-    private func words(_ report: StageReport, _ topic: CommandTopic?, _ language: Language) -> String {
+    /// The stage as a sentence.
+    ///
+    /// - Parameter topic: What was commanded; `nil` when no command lives there.
+    func words(_ report: StageReport, _ topic: CommandTopic?, _ language: Language) -> String {
         if let detail = report.detail { return Sentence.limited(detail[language]) }
         func say(_ sentence: Sentence) -> String { sentence.text(language, zone: zone, now: report.at) }
         switch report.stage {

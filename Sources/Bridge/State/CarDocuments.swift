@@ -136,7 +136,27 @@ extension SiteDocuments {
             "goal": shown.isTold ? say(.goal(car.goal)) : nil,
             "readiness": car.isCurrent ? say(.readiness(car.readiness)) : nil,
             "charging": shown.isTold ? say(.charging(car.charging)) : nil, "receipt": receipt,
+            "spoken": .string(spoken(shown, language, now: now)),
         ]
+    }
+
+    /// How full the car is, what it does and whether it will be ready, in whole
+    /// sentences and in words for the ear; what would be too long is left out.
+    func spoken(_ shown: ShownCar, _ language: Language, now: Date) -> String {
+        let car = shown.car
+        var sentences = [Sentence.level(car.level)]
+        if shown.isTold { sentences.append(.charging(car.charging)) }
+        if car.isCurrent { sentences.append(.readiness(car.readiness)) }
+        let speakable = Speakable(language: language)
+        var said: [String] = []
+        for sentence in sentences {
+            let text = speakable.text(sentence.text(language, zone: zone, now: now))
+            // An empty place at the charger is told by its level and by its activity.
+            guard !text.isEmpty, !said.contains(text) else { continue }
+            let longer = (said + [text]).joined(separator: " ")
+            if said.isEmpty || longer.unicodeScalars.count <= Sentence.limit { said.append(text) }
+        }
+        return Sentence.limited(said.joined(separator: " "))
     }
 
     private static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

@@ -30,7 +30,52 @@ extension TopicTree {
                 lines.append("| `\(member.name)` | \(kind) | \(unit) | \(member.meaning[language]) |")
             }
         }
+        lines += voice(language)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Topics that are not ours: those of the Hermes protocol, when it is switched on.
+    private static func voice(_ language: Language) -> [String] {
+        func say(_ en: String, _ sv: String) -> String { LocalText(en, sv)[language] }
+        let words = Words(language)
+        let rows = [
+            (
+                HermesIntent.topicPrefix + "#", words.in,
+                say(
+                    "What somebody said: `intent.intentName`, `slots`, `sessionId`, `siteId`, `lang`. Only names "
+                        + "that begin with `voice.prefix` are ours; a retained one is never acted on.",
+                    "Vad någon sade: `intent.intentName`, `slots`, `sessionId`, `siteId`, `lang`. Bara namn som "
+                        + "börjar med `voice.prefix` är våra; ett kvarhållet leder aldrig till något.")
+            ),
+            (
+                BridgeMachine.endSession, words.out,
+                say(
+                    "The answer, with `sessionId`, `siteId` and `text`; of a command, its outcome.",
+                    "Svaret, med `sessionId`, `siteId` och `text`; för ett kommando dess utfall.")
+            ),
+            (
+                BridgeMachine.continueSession, words.out,
+                say(
+                    "Asks which car is meant; also with `intentFilter`.",
+                    "Frågar vilken bil som menas; också med `intentFilter`.")
+            ),
+            (
+                BridgeMachine.say, words.out,
+                say(
+                    "The answer where there is no session: `text`, `siteId`, `lang`.",
+                    "Svaret där ingen session finns: `text`, `siteId`, `lang`.")
+            ),
+        ]
+        return [
+            "", "## " + say("Voice (Hermes)", "Röst (Hermes)"), "",
+            say(
+                "With `voice.hermes: true` the bridge also uses these topics, which are not below `<base>/<site>/`. "
+                    + "Nothing there is retained; all of it is QoS 1. See `config/hermes/`.",
+                "Med `voice.hermes: true` använder bryggan också dessa ämnen, som inte ligger under "
+                    + "`<bas>/<anläggning>/`. Inget där är kvarhållet; allt har QoS 1. Se `config/hermes/`."),
+            "",
+            "| \(words.topic) | \(words.direction) | \(words.meaning) |", "|---|---|---|",
+        ] + rows.map { "| `\($0.0)` | \($0.1) | \($0.2) |" }
     }
 
     /// The words of the page around what the table says.

@@ -149,5 +149,8 @@ extension TopicTree {
         member(
             "receipt", .text, "how the last command ended; for a day",
             "hur det senaste kommandot slutade; i ett dygn"),
+        member(
+            "spoken", .text, "level, what is going on and readiness, for the ear",
+            "nivå, vad som pågår och om den hinner, för örat"),
     ]
 }

@@ -67,7 +67,15 @@ struct SiteAssembly: Sendable {
             mirrorsValues: settings.mqtt.values, zone: site.zone,
             cheapHours: settings.prices.cheapHours, isReadOnly: settings.isReadOnly(site),
             commands: Set(settings.commands.allow.compactMap { CommandName(rawValue: $0.rawValue) }),
-            claim: instance, version: Version.text)
+            voice: voice, claim: instance, version: Version.text)
+    }
+
+    /// Of several sites the first one answers what names no home.
+    private var voice: VoiceSettings? {
+        guard settings.voice.hermes else { return nil }
+        return VoiceSettings(
+            prefix: settings.voice.prefix, isFirst: settings.sites.first?.id == site.id,
+            otherHomes: settings.sites.filter { $0.id != site.id }.flatMap { [$0.id, $0.name] })
     }
 
     private var priceRules: PriceRules {

@@ -117,6 +117,22 @@ import Testing
         #expect(bench.orders.isEmpty)
     }
 
+    /// A second copy that has just started says `offline`, as we did a moment ago.
+    @Test func anOldValueOfOursThatSomebodyElseWritesDoesNotStay() {
+        var bench = bench()
+        bench.pass(.seconds(20))
+        bench.see(houseWithCars().changed { $0.link.state = .lost })
+        bench.pass(.seconds(1))
+        bench.see(houseWithCars())
+        bench.pass(.seconds(1))
+        #expect(bench.text("box/availability") == "online")
+        let foreign = Message("ftw/home/box/availability", "offline", retained: true)
+        bench.retained[foreign.topic] = foreign
+        bench.feed(.message(foreign))
+        bench.pass(.seconds(1))
+        #expect(bench.text("box/availability") == "online")
+    }
+
     @Test func whatAnEarlierRunLeftIsReplacedWithoutAWord() {
         var bench = bench()
         let path = "car/garage/control"
