@@ -55,6 +55,9 @@ public actor SimulatedBox {
         startedAt = ambient.time.monotonic - settings.uptimeAtStart
         lastBeat = Self.milliseconds(settings.uptimeAtStart) / 1_000
         knownMode = house.mode
+        for client in settings.clients {
+            enrolment.enrol(key: client.key, role: client.role, date: house.clock.now)
+        }
         let readsLocalMinute = settings.vintage.isLate
         planBase = house.now { model in
             model.readsLocalMinute = readsLocalMinute
@@ -136,6 +139,7 @@ public actor SimulatedBox {
         }
         if !isKnown {
             ambient.log.info("simulated box: paired with \(BoxNames.deviceID(clientKey: clientKey))")
+            clientsChanged()
         }
         let (message2, keys) = try handshake.writeMessage2(payload: [])
         if sessions.count >= Self.sessionLimit { sessions.removeFirst() }
@@ -148,6 +152,8 @@ public actor SimulatedBox {
         carrier.pathProven()
         transmit(message2)
     }
+
+    func clientsChanged() { settings.onClientsChanged?(record) }
 
     private func answer(_ envelope: Envelope, from session: PhoneSession) {
         log.messages[envelope.type, default: 0] += 1
@@ -233,7 +239,7 @@ public actor SimulatedBox {
             controlRev += 1
         }
         board.poll(uptimeMs: uptimeMs, flows: seen.flows, batterySoc: seen.soc)
-        let index = BoxMode.catalogue(vintage).firstIndex { $0.key == seen.mode } ?? -1
+        let index = modes.firstIndex { $0.key == seen.mode } ?? -1
         return Telemetry(
             board: board, uptimeMs: uptimeMs, controlRev: controlRev, modeIndex: index,
             hasCars: vintage.hasLoadpoints && board.chargerCount > 0,

@@ -20,10 +20,20 @@ public struct SimulatedBoxSettings: Sendable {
     public var staleAfter = Duration.seconds(15)
     /// Makes codes, leases and handshakes repeatable; `nil` draws them by chance.
     public var seed: UInt64?
+    /// Whom the box lets in when it starts, as if they had paired long ago.
+    public var clients: [BoxClient] = []
+    /// Told whenever whom it lets in has changed; for a file.
+    public var onClientsChanged: (@Sendable (BoxRecord) -> Void)?
 
     public init(identity: X25519KeyPair, rendezvousSecret: SecretBytes) {
         self.identity = identity
         self.rendezvousSecret = rendezvousSecret
+    }
+
+    /// The box that was there before.
+    public init(_ record: BoxRecord) {
+        self.init(identity: record.identity, rendezvousSecret: record.rendezvousSecret)
+        clients = record.clients
     }
 
     /// A new box.

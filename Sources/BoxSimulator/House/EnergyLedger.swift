@@ -39,7 +39,6 @@ struct EnergyLedger: Sendable {
     private var buckets: [Int64: Energy] = [:]
 
     mutating func add(_ flows: HouseFlows, at instant: Date, seconds: Double) {
-        guard let second = Int64(exactly: instant.timeIntervalSince1970.rounded(.down)) else { return }
         let hours = seconds / 3_600
         var energy = Energy()
         energy.importWh = max(0, flows.gridW) * hours
@@ -49,6 +48,12 @@ struct EnergyLedger: Sendable {
         energy.dischargedWh = max(0, -flows.batteryW) * hours
         energy.loadWh = flows.loadW * hours
         energy.carWh = flows.totalEVW * hours
+        add(energy, at: instant)
+    }
+
+    /// Counts energy in the bucket of that instant.
+    mutating func add(_ energy: Energy, at instant: Date) {
+        guard let second = Int64(exactly: instant.timeIntervalSince1970.rounded(.down)) else { return }
         let number = second / Self.bucketSeconds
         if buckets[number] == nil {
             let oldest = number - Self.keptSeconds / Self.bucketSeconds
