@@ -145,7 +145,8 @@ class Run:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pattern", nargs="?", default="")
     parser.add_argument("--workers", type=int, default=int(os.environ.get("FTW_TEST_WORKERS", "3")))
     parser.add_argument("--list", action="store_true")

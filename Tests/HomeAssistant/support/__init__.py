@@ -20,10 +20,11 @@ from .homeassistant import HomeAssistant, LogLine
 from .house import House
 from .mqtt import MQTT, Message, Watcher
 from .pool import pool
+from .rows import Picture, Row
 from .waiting import wait_until
 
 __all__ = [
     "Announced", "announced", "Bridge", "BridgeFailed", "Broker", "Child", "counts", "Demo", "free_port",
-    "HomeAssistant", "HomeAssistantCase", "House", "LogLine", "Message", "MQTT", "pool", "wait_until",
-    "Watcher", "work_folder",
+    "HomeAssistant", "HomeAssistantCase", "House", "LogLine", "Message", "MQTT", "Picture", "pool", "Row",
+    "wait_until", "Watcher", "work_folder",
 ]

@@ -52,6 +52,10 @@ class HomeAssistantCase(unittest.TestCase):
         self.addCleanup(thing.stop)
         return thing.start()
 
+    def shortDescription(self) -> None:
+        """The test's name says what it says; the docstring says why."""
+        return None
+
     def setUp(self) -> None:
         self._mark = self.ha.mark()
         self._allowed: list[str] = []
