@@ -208,7 +208,9 @@ class Restarts(HomeAssistantCase):
         since = int(period_start(moment).timestamp() * 1000)
         ledger = {"since_ms": since, "answered_until_ms": since, "recent": [],
                   "totals_wh": {FLOWS[member]: wh for member, wh in cls.seeds.items()}}
-        (folder / "memory-home.energy.json").write_text(json.dumps({
+        file = folder / "memory-home.energy.json"
+        file.touch(0o600)
+        file.write_text(json.dumps({
             "kind": "memory", "format": 1,
             "body": {"box": box, "kept": {"ledger": ledger, "complete": True}}}) + "\n")
 
@@ -235,7 +237,7 @@ class Restarts(HomeAssistantCase):
         """Waits until Home Assistant shows all that the box's ledger holds now."""
         self.house("box restart")
         self.ha.wait_for(TOTALS["import"], lambda s: s["state"][0].isdigit()
-                         and float(s["state"]) >= self.seeds["import"] / 1000 + self.imported, 90)
+                         and float(s["state"]) >= self.seeds["import"] / 1000 + self.imported - 0.011, 90)
         def is_shown() -> bool:
             document = self.broker.mqtt.document(f"{HOME}/energy")
             return all(self.total(member) == document[member] for member in TOTALS)
@@ -243,7 +245,7 @@ class Restarts(HomeAssistantCase):
 
     def restart(self, what: str, abruptly: bool) -> None:
         """One of the three, with energy that flows before it."""
-        self.add(0.125)
+        self.add(0.12)
         if what == "bridge":
             self.bridge.restart(abruptly, wait=False)
         elif what == "box":
@@ -258,7 +260,7 @@ class Restarts(HomeAssistantCase):
             for what in order:
                 self.restart(what, abruptly)
             self.counted()
-            self.assertEqual(before + 0.375, self.imported)
+            self.assertAlmostEqual(before + 0.36, self.imported)
 
     # -- what must be true at the end
 
@@ -314,7 +316,7 @@ class RestartTests(Restarts):
             self.ha.wait_for(TOTALS[member], lambda s, kwh=wh / 1000: s["state"][0].isdigit()
                              and float(s["state"]) >= kwh, 60)
         before = [self.flowed()]
-        self.add(0.001)
+        self.add(0.01)
         self.counted()
         before.append(self.flowed())
         shown = {member: self.total(member) for member in TOTALS}
@@ -360,7 +362,7 @@ class LongRestartTests(Restarts):
             self.ha.wait_for(TOTALS[member], lambda s, kwh=wh / 1000: s["state"][0].isdigit()
                              and float(s["state"]) >= kwh, 60)
         before = [self.flowed()]
-        self.add(0.001)
+        self.add(0.01)
         self.counted()
         before.append(self.flowed())
         shown = {member: self.total(member) for member in TOTALS}
