@@ -18,6 +18,7 @@ from .demo import Demo
 from .discovery import Announced, announced
 from .homeassistant import HomeAssistant, LogLine
 from .house import House
+from .housecase import HouseCase
 from .mqtt import MQTT, Message, Watcher
 from .pool import pool
 from .rows import Picture, Row
@@ -25,6 +26,6 @@ from .waiting import wait_until
 
 __all__ = [
     "Announced", "announced", "Bridge", "BridgeFailed", "Broker", "Child", "counts", "Demo", "free_port",
-    "HomeAssistant", "HomeAssistantCase", "House", "LogLine", "Message", "MQTT", "Picture", "pool", "Row",
-    "wait_until", "Watcher", "work_folder",
+    "HomeAssistant", "HomeAssistantCase", "House", "HouseCase", "LogLine", "Message", "MQTT", "Picture",
+    "pool", "Row", "wait_until", "Watcher", "work_folder",
 ]
