@@ -5,11 +5,12 @@ import datetime
 import itertools
 import json
 import re
+import unittest
 from typing import ClassVar
 
 from support import Bridge, Demo, HomeAssistantCase, House, counts, wait_until
 from support.children import TREE
-from support.homeassistant import BROKER_AWAY
+from support.homeassistant import BROKER_AWAY, installed
 from support.statistics import OPTIONS, Rows, compile_now, period_start, recorded, wait_compiled
 
 GUIDE = TREE / "config/home-assistant/energy.md"
@@ -31,10 +32,36 @@ FLOWS = {
 """The same by the box's names."""
 
 
+def steps() -> str:
+    """The part of the guide that says where to click."""
+    section = GUIDE.read_text().split("## The energy dashboard")[1].split("\n## ")[0]
+    return "\n".join(re.findall(r"^(?:\d\.|   -) .*$", section, re.MULTILINE))
+
+
 def click_path() -> dict[str, str]:
     """Field of Home Assistant's dialogs → name of our entity, as the guide says it."""
-    section = GUIDE.read_text().split("## The energy dashboard")[1].split("\n## ")[0]
-    return dict(re.findall(r"^   - \*(.+?)\*: `(.+?)`$", section, re.MULTILINE))
+    return dict(re.findall(r"\*([^*]+)\*: `(.+?)`$", steps(), re.MULTILINE))
+
+
+def words_of_the_dialogs() -> set[str]:
+    """Every English text of Home Assistant's energy settings."""
+    packages = "rootfs/srv/*/lib/python3*/site-packages"
+    files = sorted(installed().glob(
+        f"{packages}/hass_frontend/static/translations/config/en-[0-9a-f]*.json"))
+    assert files, "Home Assistant's frontend has no English"
+    texts: dict[str, str] = json.loads(files[0].read_text())
+    return {text for key, text in texts.items() if key.startswith("ui.panel.config.energy.")}
+
+
+class GuideTests(unittest.TestCase):
+    """What the guide tells people to click is there."""
+
+    def test_the_guide_uses_the_words_of_the_dialogs(self) -> None:
+        used = re.findall(r"\*+([^*]+)\*+", steps())
+        self.assertEqual(17, len(used))
+        known = words_of_the_dialogs()
+        self.assertEqual([], [word for word in used if word not in known])
+        counts["words"] += len(used)
 
 
 class CostTests(HomeAssistantCase):
@@ -217,6 +244,7 @@ class Restarts(HomeAssistantCase):
     def setUp(self) -> None:
         super().setUp()
         self.allow_log(BROKER_AWAY)
+        self.allow_log(r"paho\.mqtt\.client\] failed to receive on socket")
         self.imported = 0.0
 
     # -- what is there
@@ -235,12 +263,17 @@ class Restarts(HomeAssistantCase):
 
     def counted(self) -> None:
         """Waits until Home Assistant shows all that the box's ledger holds now."""
+        self.house("log clear")
         self.house("box restart")
+        wait_until("the box to be asked for its ledger",
+                   lambda: self.house.state()["requests"].get("/api/energy/history"), 60, 0.2)
         self.ha.wait_for(TOTALS["import"], lambda s: s["state"][0].isdigit()
                          and float(s["state"]) >= self.seeds["import"] / 1000 + self.imported - 0.011, 90)
+
         def is_shown() -> bool:
             document = self.broker.mqtt.document(f"{HOME}/energy")
             return all(self.total(member) == document[member] for member in TOTALS)
+
         wait_until("every total to be shown", is_shown, 30)
 
     def restart(self, what: str, abruptly: bool) -> None:

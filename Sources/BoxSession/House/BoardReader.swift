@@ -22,6 +22,12 @@ struct BoardReader {
         var kind: AskBook.Kind
         var why: String
         var question: RequestTable.Question
+
+        /// What is asked, for the log.
+        var what: String {
+            if case .api(let request) = question { return request.path }
+            return "price.get"
+        }
     }
 
     private let settings: Settings
@@ -169,9 +175,7 @@ struct BoardReader {
 
     private static func ms(_ date: Date) -> Int64 { Int64(clamping: date.timeIntervalSince1970 * 1_000) }
 
-    static func path(_ kind: AskBook.Kind) -> String {
-        kind == .energy ? "/api/energy/history" : "the prices"
-    }
+    static func subject(_ kind: AskBook.Kind) -> String { kind == .energy ? "the energy" : "the prices" }
 
     /// Takes an answer; anything but a good one leaves the last data standing, marked old.
     ///
