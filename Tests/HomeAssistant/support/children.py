@@ -12,13 +12,9 @@ TREE = Path(__file__).resolve().parents[3]
 """Top of the source tree."""
 
 
-# Taken out of the environment: the bridge would say that it knows no such setting.
-PROGRAM = os.environ.pop("FTW_MQTT_PROGRAM", "")
-
-
 def program() -> str:
     """The bridge under test."""
-    return PROGRAM or str(TREE / ".build/debug/ftw-mqtt")
+    return os.environ.get("FTW_MQTT_PROGRAM") or str(TREE / ".build/debug/ftw-mqtt")
 
 
 def free_port() -> int:
