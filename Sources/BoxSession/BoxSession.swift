@@ -54,7 +54,7 @@ public actor BoxSession {
 
     private var waiters: [Ticket: Waiter] = [:]
     private var lastTicket: Ticket = 0
-    private var published: SiteState?
+    private(set) var published: SiteState?
     private var beatArrived = false
     private var timer: Task<Void, Never>?
     private var timerAt: Duration?
@@ -201,6 +201,7 @@ public actor BoxSession {
             roleAsk.sessionStarted()
             house.sessionStarted()
             boards.sessionStarted()
+            orders.sessionStarted()
             perform(machine.opened(at: now))
         case .frame(let bytes):
             count.frames &+= 1
@@ -232,6 +233,7 @@ public actor BoxSession {
     func settle() {
         publish()
         askAboutHouse()
+        askWhenHoldsEnd()
         askForBoards()
         askForRoles()
         armTimer()

@@ -57,6 +57,8 @@ public enum CommandFate: Sendable, Equatable {
     case receiptLost
     /// The box carries it out, and the result does not arrive.
     case resultLost
+    /// A receipt at once; the box acts and answers that many beats later.
+    case slow(beats: Int)
     /// The box carries it out, and the result comes so many beats later; at least one.
     case resultLate(beats: Int)
     /// A receipt, and a read-back that differs.

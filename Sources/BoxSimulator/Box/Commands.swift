@@ -136,6 +136,19 @@ extension SimulatedBox {
         session.commands[order.id] = PhoneSession.Remembered(ack: ack, result: nil)
         if fate != .answersLost, fate != .receiptLost { control("cmd.ack", ack, to: session) }
         guard !script.swallowsResults else { return note(order, "unsettled", nil) }
+        if case .slow(let beats) = fate { return session.slowOrders.append((order, beats)) }
+        carryOut(order, fate, session)
+    }
+
+    /// Goes on with what the box was slow to do, once its beats have passed.
+    func carryOutSlowOrders(_ session: PhoneSession) {
+        for index in session.slowOrders.indices { session.slowOrders[index].beatsLeft -= 1 }
+        let due = session.slowOrders.filter { $0.beatsLeft <= 0 }
+        session.slowOrders.removeAll { $0.beatsLeft <= 0 }
+        for entry in due { carryOut(entry.order, nil, session) }
+    }
+
+    private func carryOut(_ order: Order, _ fate: CommandFate?, _ session: PhoneSession) {
         var isHeard = fate != .answersLost && fate != .resultLost
         if case .resultLate(let beats) = fate {
             isHeard = false

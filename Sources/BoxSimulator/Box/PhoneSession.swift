@@ -33,6 +33,8 @@ final class PhoneSession {
     /// Uptime until which configure calls need no further confirmation.
     var steppedUpUntilMs: Int64 = .min
     var pending: Pending?
+    /// Accepted commands that the box is slow to carry out, with the beats that are left.
+    var slowOrders: [(order: SimulatedBox.Order, beatsLeft: Int)] = []
 
     init(number: Int, clientKey: [UInt8], transport: NoiseTransport) {
         self.number = number

@@ -256,6 +256,7 @@ public actor SimulatedBox {
         let now = observe()
         for session in sessions {
             answerPending(session)
+            carryOutSlowOrders(session)
             sendLateResults(session)
             guard session.isSubscribed else { continue }
             session.beatsSinceFrame += 1
