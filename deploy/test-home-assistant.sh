@@ -2,9 +2,10 @@
 # The acceptance tests: the bridge as people run it, against a real Home Assistant. Installs what is
 # missing first (as root; Home Assistant goes into .build/home-assistant or $HOME_ASSISTANT_ROOT).
 #
-#   deploy/test-home-assistant.sh [PATTERN] [--workers N] [--list]
+#   deploy/test-home-assistant.sh [PATTERN] [--workers N] [--list] [--long]
 #
-# PATTERN is a regular expression for module.Class.test. FTW_MQTT_PROGRAM names another program than
+# PATTERN is a regular expression for module.Class.test. --long runs those too that wait for Home
+# Assistant's own statistics, some ten minutes. FTW_MQTT_PROGRAM names another program than
 # .build/debug/ftw-mqtt.
 set -euo pipefail
 cd "$(dirname "$0")/.."

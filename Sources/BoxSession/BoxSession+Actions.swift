@@ -61,6 +61,7 @@ extension BoxSession {
                 house.restarted()
                 boards.restarted()
                 endLeases(.boxRestarted)
+                orders.forgetHolds()
                 keep(plan: nil)
                 note(.boxRestarted)
             case .snapshot(let snap):

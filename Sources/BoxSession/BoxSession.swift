@@ -54,7 +54,7 @@ public actor BoxSession {
 
     private var waiters: [Ticket: Waiter] = [:]
     private var lastTicket: Ticket = 0
-    private var published: SiteState?
+    private(set) var published: SiteState?
     private var beatArrived = false
     private var timer: Task<Void, Never>?
     private var timerAt: Duration?
@@ -201,6 +201,7 @@ public actor BoxSession {
             roleAsk.sessionStarted()
             house.sessionStarted()
             boards.sessionStarted()
+            orders.sessionStarted()
             perform(machine.opened(at: now))
         case .frame(let bytes):
             count.frames &+= 1
@@ -232,6 +233,7 @@ public actor BoxSession {
     func settle() {
         publish()
         askAboutHouse()
+        askWhenHoldsEnd()
         askForBoards()
         askForRoles()
         armTimer()
@@ -266,7 +268,9 @@ public actor BoxSession {
     private func logChange(from before: Link?, to after: Link) {
         guard let before, before.state != after.state || before.reason != after.reason else { return }
         let why = after.reason.map { " (\($0.rawValue))" } ?? ""
-        ambient.log.notice("box link: \(after.state.rawValue)\(why)")
+        // The box is there and the handshake under way: over in a moment, or followed by a reason.
+        let isPassing = after.reason == nil && (after.state == .waitingForBox || after.state == .lost)
+        ambient.log(isPassing ? .info : .notice, "box link: \(after.state.rawValue)\(why)")
     }
 
     private func armTimer() {

@@ -14,13 +14,17 @@ extension BridgeMachine {
 
     mutating func commanded(_ message: Message, path: String, now: Moment) {
         requestCount += 1
-        // An old wish that the broker kept is answered once and then gone.
-        if message.retained { publish(Message(message.topic, [], retained: true), now: now) }
+        emptyTopic(of: message, now: now)
+        take(message, path: path, ownID: "\(run.instance)-\(requestCount)", now: now)
+    }
+
+    /// - Parameter ownID: For a payload without an id.
+    mutating func take(_ message: Message, path: String, ownID: String, now: Moment) {
         let parser = CommandParser(
-            language: settings.language, household: publisher.documents.household,
+            household: publisher.documents.household,
             isReadOnly: settings.isReadOnly, open: settings.commands, site: publisher.site)
         let result = parser.parse(
-            message, topic: CommandTopic(path: path), ownID: "\(run.instance)-\(requestCount)", now: now)
+            message, topic: CommandTopic(path: path), ownID: ownID, now: now)
         switch result {
         case .command(let command):
             let car = publisher.site.cars?.first { $0.id == command.loadpoint }
@@ -31,6 +35,17 @@ extension BridgeMachine {
         case .refused(let report, let isOurID):
             carryOut(desk.refused(report, isOurID: isOurID, now: now), now: now)
         }
+    }
+
+    /// What the broker may have kept of a command is taken away.
+    ///
+    /// A retained one is answered once and then gone. A 3.1.1 broker does not say of
+    /// one that comes live whether it keeps it (MQTT 3.1.1 §3.3.1.3), so there each
+    /// topic is emptied: what comes live is a wish of now and is carried out, and
+    /// nothing of it is left to come again.
+    mutating func emptyTopic(of message: Message, now: Moment) {
+        let isHidden = publisher.session?.version == .v311 && !message.payload.isEmpty
+        if message.retained || isHidden { publish(Message(message.topic, [], retained: true), now: now) }
     }
 
     /// What a step counts from when nothing newer was asked for.
@@ -64,6 +79,7 @@ extension BridgeMachine {
     /// Carries out what the desk says, in its order. The ledger already holds
     /// all of it, so one save before the rest is enough.
     mutating func carryOut(_ todo: [CommandDesk.Action], now: Moment) {
+        publisher.follow(askers: desk.ledger.askers, busy: desk.busy, now: now)
         var isSaved = false
         for action in todo {
             switch action {
@@ -93,6 +109,7 @@ extension BridgeMachine {
             publish(Message(topic, bytes, correlationData: report.correlationData), now: now)
         }
         guard report.stage.isFinal else { return }
+        answerAsker(report, path: path, now: now)
         if desk.isNews(report.id) {
             var health = publisher.health
             health.commands[report.stage.rawValue, default: 0] += 1

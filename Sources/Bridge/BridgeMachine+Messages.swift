@@ -13,16 +13,43 @@ extension BridgeMachine {
             return
         }
         if unearthed(message, now: now) { return }
-        guard let path = tree.path(of: message.topic) else { return }
-        if echoes.isEcho(message, now: now.monotonic) { return }
+        guard let path = tree.path(of: message.topic) else { return heard(message, now: now) }
+        let isKept = wasKept(message, path, now: now)
+        let isLeftOut = publisher.session?.version == .v5
+        if echoes.isEcho(message, isLeftOut: isLeftOut, now: now.monotonic) { return }
         if phase == .standby { return watch(path, message, now: now) }
         if isRequest(path) { return requested(message, path: path, now: now) }
-        // What the broker had kept is of an earlier run, and is replaced anyway.
-        if message.retained { return }
+        if isKept { return replace(path, message, now: now) }
         if path == TopicName.bridgeInfo.rawValue, meet(message, now: now) { return }
-        if publisher.order.contains(where: { $0.path == path }) || publisher.mirrored[path] != nil {
-            foreign(path, text: message.text, now: now)
+        if isOurs(path) { foreign(path, text: message.text, now: now) }
+    }
+
+    /// What the broker had kept is of an earlier run of ours.
+    ///
+    /// Where the broker shows the retain flag of what comes live too, only the first
+    /// message on a topic can be one it had kept, and only for a while.
+    private mutating func wasKept(_ message: Message, _ path: String, now: Moment) -> Bool {
+        guard message.retained else { return false }
+        guard publisher.session?.version == .v5 else { return true }
+        let isFirst = keptSeen.count < 5_000 && keptSeen.insert(path).inserted
+        // An earlier run of ours cannot have started later than this one.
+        if path == TopicName.bridgeInfo.rawValue, let other = stranger(message), other > run.instance {
+            return phase != .up
         }
+        return phase != .up || (isFirst && now.monotonic < keptUntil ?? .zero)
+    }
+
+    /// What an earlier run left comes late: it is not ours any more, and nobody's doing.
+    private mutating func replace(_ path: String, _ message: Message, now: Moment) {
+        guard phase == .up, isOurs(path), publisher.lastSent(path) != message.payload else { return }
+        // Should it be another copy after all, it answers, and is met then.
+        if path == TopicName.bridgeInfo.rawValue { return writeBack(path, now: now) }
+        writeBacks[path] = writeBacks[path] ?? now.monotonic + .milliseconds(500)
+    }
+
+    private func isOurs(_ path: String) -> Bool {
+        publisher.order.contains { $0.path == path } || publisher.mirrored[path] != nil
+            || (settings.claim != nil && "\(tree.root)/\(path)" == settings.claimTopic)
     }
 
     // MARK: Requests
@@ -37,8 +64,8 @@ extension BridgeMachine {
         requestCount += 1
         let request = Request(message, ownID: "\(run.instance)-\(requestCount)")
         let say = { [language = settings.language] (en: String, sv: String) in LocalText(en, sv)[language] }
+        emptyTopic(of: message, now: now)
         if message.retained {
-            publish(Message(message.topic, [], retained: true), now: now)
             answer(
                 request,
                 .refused(
@@ -111,11 +138,13 @@ extension BridgeMachine {
         }
     }
 
-    /// A response topic must be a topic name, and none of ours: an answer there would pass for state.
+    /// A response topic must be a topic name, and none of ours: an answer there would pass
+    /// for state, or for something that somebody said.
     func isUsable(responseTopic topic: String) -> Bool {
         !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
             && tree.path(of: topic) == nil && !topic.hasPrefix("$")
             && !topic.hasPrefix("\(settings.discoveryPrefix)/")
+            && (voice == nil || !topic.hasPrefix("hermes/"))
     }
 
     // MARK: Others on our topics
@@ -141,7 +170,9 @@ extension BridgeMachine {
     }
 
     mutating func writeBack(_ path: String, now: Moment) {
-        if let place = publisher.order.first(where: { $0.path == path }) {
+        if let claim = settings.claim, "\(tree.root)/\(path)" == settings.claimTopic {
+            publish(Message(settings.claimTopic, claim, retained: true), now: now)
+        } else if let place = publisher.order.first(where: { $0.path == path }) {
             for message in publisher.again(place, now: now) { publish(message, now: now) }
         } else if let message = publisher.mirrorAgain(path) {
             publish(message, now: now)
@@ -150,13 +181,19 @@ extension BridgeMachine {
 
     // MARK: A second copy
 
+    /// Who introduces itself there; `nil` when it is nobody, or we.
+    private func stranger(_ message: Message) -> String? {
+        guard let other = (try? JSONValue(parsing: message.payload))?["instance"]?.stringValue,
+            !other.isEmpty, other.utf8.count <= 64, other != run.instance
+        else { return nil }
+        return other
+    }
+
     /// Another bridge introduced itself on our topics.
     ///
     /// - Returns: False if that was no introduction of another one.
     private mutating func meet(_ message: Message, now: Moment) -> Bool {
-        guard let other = (try? JSONValue(parsing: message.payload))?["instance"]?.stringValue,
-            !other.isEmpty, other.utf8.count <= 64, other != run.instance
-        else { return false }
+        guard let other = stranger(message) else { return false }
         let isNew = rival != other
         if other < run.instance {
             rival = other

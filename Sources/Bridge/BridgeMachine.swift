@@ -44,6 +44,9 @@ struct BridgeMachine {
         case stopped
     }
 
+    /// What a broker had kept comes with the subscription; later than this it does not.
+    static let keptLate = Duration.seconds(5)
+
     /// Names in the bridge's memory.
     static let announcedName = "announced"
     static let pictureName = "picture"
@@ -74,12 +77,18 @@ struct BridgeMachine {
     /// What the last run left unfinished was taken up.
     var isDeskOpen = false
     var isBoxUp = false
+    /// Conversations with voice assistants; `nil`: none is listened to.
+    var voice: VoiceDesk?
     var actions: [Action] = []
 
     /// The other copy we gave way to, or told to give way.
     var rival: String?
     var toldForeign: Set<String> = []
     var writeBacks: [String: Duration] = [:]
+    /// Topics on which this connection brought something retained.
+    var keptSeen: Set<String> = []
+    /// Until then the broker may still send what it had kept.
+    var keptUntil: Duration?
     var republishAt: Duration?
     var healthAt: Duration?
     var pictureAt: Duration?
@@ -87,6 +96,9 @@ struct BridgeMachine {
     /// Options of the mode that are gone but may still be shown, and until when.
     var lingering: [String] = []
     var settleAt: Duration?
+    /// Discovery that changed and is told once more, and when.
+    var retold: Set<String> = []
+    var retellAt: Duration?
 
     init(
         settings: BridgeSettings, run: BridgeRun, memory: (String) -> JSONValue?, canReload: Bool = false,
@@ -104,6 +116,7 @@ struct BridgeMachine {
             })
         desk = CommandDesk(ledger: CommandLedger(document: memory(Self.commandsName) ?? .null))
         publisher.lastCommands = desk.ledger.last
+        publisher.askers = desk.ledger.askers
         publisher.arrange()
         announced = Announced(memory(Self.announcedName))
         if publisher.site.cars == nil, !announced.cars.isEmpty {
@@ -111,23 +124,29 @@ struct BridgeMachine {
             publisher.recall(announced.cars.map { CarState.unknown(loadpoint: $0) })
         }
         savedAnnounced = announced
+        voice = settings.voice.map {
+            VoiceDesk(settings: $0, language: settings.language, homes: [settings.siteID, settings.siteName])
+        }
         chooseIdentity()
         arrangeShape()
     }
 
     /// When `timerFired` is wanted; `nil`: not before the next event.
     var nextDeadline: Duration? {
-        var next = [pictureAt, resumeAt, desk.nextDeadline]
+        var next = [pictureAt, resumeAt, desk.nextDeadline, voice?.nextDeadline]
         if phase == .up {
-            next += [republishAt, healthAt, settleAt, writeBacks.values.min(), publisher.nextDeadline]
+            next += [
+                republishAt, healthAt, settleAt, retellAt, writeBacks.values.min(), publisher.nextDeadline,
+            ]
         }
         return phase == .stopped ? nil : next.compactMap { $0 }.min()
     }
 
-    /// What we listen to: our own tree, which also shows what others write into it, and
-    /// Home Assistant's birth.
+    /// What we listen to: our own tree, which also shows what others write into it,
+    /// Home Assistant's birth, and what people said if that is wanted.
     var filters: [String] {
         [tree.filter] + (settings.discovery ? ["\(settings.discoveryPrefix)/status"] : [])
+            + (voice == nil ? [] : [HermesIntent.topicPrefix + "#"])
     }
 
     mutating func handle(_ event: Event, now: Moment) -> [Action] {
@@ -151,6 +170,7 @@ struct BridgeMachine {
         case .wasRead(let id, let result): carryOut(desk.readBack(id, result, now: now), now: now)
         case .timerFired:
             carryOut(desk.timerFired(now: now), now: now)
+            tellOverdue(now: now)
             timer(now: now)
         case .goodbye: goodbye(now: now)
         }
@@ -163,6 +183,8 @@ struct BridgeMachine {
     private mutating func connected(_ session: BrokerSession, now: Moment) {
         attempt += 1
         phase = .subscribing
+        keptSeen = []
+        keptUntil = nil
         publisher.session = session
         sentDiscovery = [:]
         writeBacks = [:]
@@ -177,6 +199,7 @@ struct BridgeMachine {
         republishAt = nil
         resumeAt = nil
         settleAt = nil
+        retellAt = nil
         writeBacks = [:]
         desk.brokerLeft()
         if loss.code != .stopped { fault(loss.code.rawValue, loss.sentence, now: now) }
@@ -214,6 +237,7 @@ struct BridgeMachine {
     /// Everything, as for a broker that knows nothing of us.
     mutating func start(now: Moment) {
         phase = .up
+        keptUntil = now.monotonic + Self.keptLate
         resumeAt = nil
         announced.settle(now: now.wall)
         announce(all: true, now: now)
@@ -235,6 +259,10 @@ struct BridgeMachine {
     mutating func flush(now: Moment) {
         guard phase == .up else { return }
         for message in publisher.timer(now: now) { publish(message, now: now) }
+        if publisher.hasDroppedCommands {
+            publisher.hasDroppedCommands = false
+            keepTopics(now: now)
+        }
     }
 
     // MARK: The house
@@ -280,6 +308,7 @@ struct BridgeMachine {
             for message in publisher.everything(now: now) { publish(message, now: now) }
         }
         if isDue(settleAt) { settleOptions(now: now) }
+        if isDue(retellAt) { retell(now: now) }
         if isDue(healthAt) {
             healthAt = now.monotonic + .seconds(60)
             actions.append(.askHealth)

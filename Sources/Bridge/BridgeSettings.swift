@@ -33,6 +33,10 @@ public struct BridgeSettings: Sendable, Equatable {
     public var isReadOnly: Bool
     /// The commands that are open.
     public var commands: Set<CommandName>
+    /// Answers voice assistants that speak the Hermes protocol; `nil`: none is listened to.
+    public var voice: VoiceSettings?
+    /// What the broker connection writes on ``claimTopic``; `nil`: it writes nothing there.
+    public var claim: String?
     /// This program's version.
     public var version: String
     /// Where people find out more, for every discovery document; `nil` leaves it out.
@@ -43,8 +47,8 @@ public struct BridgeSettings: Sendable, Equatable {
         baseTopic: String = "ftw", discovery: Bool = true, discoveryPrefix: String = "homeassistant",
         language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
         cheapHours: [Int] = [2, 3, 4], isReadOnly: Bool = false,
-        commands: Set<CommandName> = Set(CommandName.allCases), version: String,
-        supportURL: String? = nil
+        commands: Set<CommandName> = Set(CommandName.allCases), voice: VoiceSettings? = nil,
+        claim: String? = nil, version: String, supportURL: String? = nil
     ) {
         self.siteID = siteID
         self.siteName = siteName
@@ -60,6 +64,8 @@ public struct BridgeSettings: Sendable, Equatable {
         self.cheapHours = cheapHours
         self.isReadOnly = isReadOnly
         self.commands = commands
+        self.voice = voice
+        self.claim = claim
         self.version = version
         self.supportURL = supportURL
     }

@@ -17,19 +17,6 @@ public protocol BoxPort: Sendable {
     func someoneLooks() async
 }
 
-/// A box that takes no orders.
-extension BoxPort {
-    public func perform(_ order: BoxOrder) async -> AsyncStream<BoxProgress> {
-        let (progress, continuation) = AsyncStream.makeStream(of: BoxProgress.self)
-        continuation.yield(.ended(.refused(BoxRefusalReason(kind: .unsupported))))
-        continuation.finish()
-        return progress
-    }
-
-    public func readBack(_ order: BoxOrder) async -> BoxReadBack { .unknown }
-    public func someoneLooks() async {}
-}
-
 /// The broker, as the bridge sees it.
 public protocol BrokerPort: Sendable {
     /// Every event in order, for one consumer.

@@ -36,6 +36,17 @@ enum Checks {
         return .fineIf((1...100).contains(text.utf8.count) && isPrintable(text))
     }
 
+    /// What stands at the beginning of an intent's name.
+    static func intentPrefix(_ text: String) -> TextVerdict {
+        .fineIf(
+            (1...32).contains(text.utf8.count)
+                && text.utf8.allSatisfy {
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                        || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || isDigit($0)
+                        || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                })
+    }
+
     static func siteID(_ text: String) -> TextVerdict {
         .fineIf(
             (1...32).contains(text.utf8.count) && !text.hasPrefix("-") && !text.hasSuffix("-")

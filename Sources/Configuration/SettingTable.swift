@@ -288,5 +288,12 @@ enum SettingTable {
                 "voice.hermes", default: "false", allowed: trueOrFalse,
                 "Answer voice assistants that speak the Hermes protocol (hermes/intent/#)."),
             \.voice.hermes),
+        .text(
+            key(
+                "voice.prefix", default: "Ftw", synonyms: ["intent_prefix", "intents"],
+                allowed: "give 1 to 32 letters, digits, - or _",
+                "What the names of our intents begin with, as in FtwCarLevel; other skills use the same broker."
+            ),
+            \.voice.prefix, Checks.intentPrefix),
     ]
 }

@@ -159,5 +159,7 @@ public struct Settings: Sendable, Equatable {
     public struct Voice: Sendable, Equatable {
         /// Answer Hermes intents (`hermes/intent/#`).
         public var hermes = false
+        /// What the names of our intents begin with.
+        public var prefix = "Ftw"
     }
 }

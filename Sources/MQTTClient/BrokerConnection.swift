@@ -135,8 +135,7 @@ final class BrokerConnection {
             case .dismissed(let reason): end = .dismissed(reason: reason)
             case .published(let id, let reason): published(id, reason)
             case .subscribed(let id, let granted): subscribed(id, granted)
-            case .message(let message) where message.topic == state.settings.claimTopic:
-                claimRead(message)
+            case .message(let message) where isOwnClaim(message): break
             case .message(let message):
                 state.shared.withLock { $0.counters.received += 1 }
                 state.channel.put(.message(message))
@@ -219,11 +218,15 @@ final class BrokerConnection {
         _ = handle.publish(Message(topic, state.settings.instance, retained: true))
     }
 
-    private func claimRead(_ message: Message) {
-        guard !knowsClaim else { return }
+    /// Reads the claim that was there, and ours on its way back. Whatever else is
+    /// written on that topic later is a message like any other.
+    private func isOwnClaim(_ message: Message) -> Bool {
+        guard message.topic == state.settings.claimTopic else { return false }
+        let isOurs = message.text == state.settings.instance
+        guard !knowsClaim else { return isOurs }
         knowsClaim = true
-        let ours = message.text == state.settings.instance
-        state.shared.withLock { $0.redial.claimRead(ours: ours) }
+        state.shared.withLock { $0.redial.claimRead(ours: isOurs) }
+        return true
     }
 
     // MARK: Subscriptions

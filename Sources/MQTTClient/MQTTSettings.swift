@@ -23,6 +23,12 @@ public struct MQTTSettings: Sendable {
     /// Messages of ours are not sent back to us. MQTT 5 only (MQTT 5.0 §3.8.3.1);
     /// a 3.1.1 broker sends them regardless.
     public var ignoresOwnMessages: Bool
+    /// Messages that arrive live keep the retain flag they were published with
+    /// (MQTT 5.0 §3.8.3.1, Retain As Published), so ``Message/retained`` is what the
+    /// sender set and no longer tells what the broker had kept from what comes now.
+    /// MQTT 5 only: a 3.1.1 broker hides the flag of what comes now
+    /// (MQTT 3.1.1 §3.3.1.3).
+    public var seesRetainFlag: Bool
     /// A topic of ours, retained, that holds `instance` while we are connected.
     ///
     /// Brokers mostly close the older of two connections with one client id
@@ -66,7 +72,8 @@ public struct MQTTSettings: Sendable {
         host: String, port: Int, clientID: String, keepAliveSeconds: Int = 30,
         credentials: MQTTCredentials? = nil, tls: MQTTEncryption? = nil, will: Will? = nil,
         protocolPreference: ProtocolPreference = .newest, connectTimeout: Duration = .seconds(15),
-        ignoresOwnMessages: Bool = false, claimTopic: String? = nil, bounds: Bounds = Bounds()
+        ignoresOwnMessages: Bool = false, seesRetainFlag: Bool = false, claimTopic: String? = nil,
+        bounds: Bounds = Bounds()
     ) {
         self.host = host
         self.port = port
@@ -78,6 +85,7 @@ public struct MQTTSettings: Sendable {
         self.protocolPreference = protocolPreference
         self.connectTimeout = connectTimeout
         self.ignoresOwnMessages = ignoresOwnMessages
+        self.seesRetainFlag = seesRetainFlag
         self.claimTopic = claimTopic
         self.bounds = bounds
     }

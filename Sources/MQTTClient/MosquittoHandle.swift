@@ -143,7 +143,8 @@ final class MosquittoHandle {
         guard !pointers.contains(where: { $0 == nil }) else { return nil }
         var id: Int32 = 0
         let noLocal = version == .v5 && settings.ignoresOwnMessages && !withOwnMessages
-        let options = noLocal ? MQTT_SUB_OPT_NO_LOCAL.rawValue : 0
+        var options = noLocal ? MQTT_SUB_OPT_NO_LOCAL.rawValue : 0
+        if version == .v5, settings.seesRetainFlag { options |= MQTT_SUB_OPT_RETAIN_AS_PUBLISHED.rawValue }
         let rc = mosquitto_subscribe_multiple(
             handle, &id, Int32(clamping: filters.count), &pointers, 1, Int32(options), nil)
         return rc == MOSQ_ERR_SUCCESS.rawValue ? id : nil

@@ -13,7 +13,8 @@ public struct Message: Sendable, Equatable {
     public var payload: [UInt8]
     public var qos: QoS
     /// Outgoing: the broker shall keep it. Incoming: the broker had kept it
-    /// (MQTT 5.0 §3.3.1.3).
+    /// (MQTT 5.0 §3.3.1.3), or, where Retain As Published was asked for, was told to
+    /// keep it just now.
     public var retained: Bool
     /// Message expiry interval in seconds (MQTT 5.0 §3.3.2.3.3). `nil`: never
     /// expires. Not sent on a 3.1.1 connection.

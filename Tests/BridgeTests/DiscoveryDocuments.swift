@@ -207,6 +207,12 @@ enum DiscoveryDocuments {
            "value_template": "{{ value_json.label if value_json.live else none }}"
           },
           "mode_choice": {
+           "availability": [
+            {"topic": "ftw/home/bridge/availability"},
+            {"topic": "ftw/home/box/availability"},
+            {"topic": "ftw/home/commands",
+             "value_template": "{{ 'online' if value_json.mode else 'offline' }}"}
+           ],
            "command_topic": "ftw/home/mode/set",
            "default_entity_id": "select.ftw_home_mode_choice",
            "icon": "mdi:tune",

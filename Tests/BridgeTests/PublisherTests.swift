@@ -103,6 +103,7 @@ import Testing
                         + #""sentence":"FTW is running the house.","since":"2026-11-30T10:00:00+01:00"}"#),
                 message(
                     "mode", #"{"catalogue":\#(modes),"key":"planner_self","label":"Self use","live":true}"#),
+                message("commands", #"{"mode":true}"#),
             ] + unknownPrices + [
                 message("source/meter/availability", "online"), message("source/pv/availability", "online"),
                 message("source/store/availability", "online"),

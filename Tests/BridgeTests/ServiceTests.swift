@@ -21,6 +21,16 @@ final class FakeBox: BoxPort {
     /// How often it was told that somebody starts looking.
     let looks = Mutex(0)
     func someoneLooks() async { looks.withLock { $0 += 1 } }
+
+    /// A box that takes no orders.
+    func perform(_ order: BoxOrder) async -> AsyncStream<BoxProgress> {
+        let (progress, input) = AsyncStream.makeStream(of: BoxProgress.self)
+        input.yield(.ended(.refused(BoxRefusalReason(kind: .unsupported))))
+        input.finish()
+        return progress
+    }
+
+    func readBack(_ order: BoxOrder) async -> BoxReadBack { .unknown }
 }
 
 /// A broker in memory: it keeps what is retained, and lets a test wait for what comes.

@@ -21,6 +21,7 @@ import Testing
         "commands.allow": "level, mode", "commands.goal_consent": "true", "car.read_interval": "5min",
         "prices.cheap_hours": "1,5", "prices.cheap_now.level": "2", "prices.cheap_now.under": "0.1",
         "prices.cheap_now.window": "2", "energy.start": "backfill", "voice.hermes": "true",
+        "voice.prefix": "Car",
     ]
 
     @Test(arguments: SettingKey.all.filter { !$0.environmentNames.isEmpty }.map(\.path))

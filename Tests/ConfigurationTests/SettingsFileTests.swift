@@ -40,7 +40,7 @@ import Testing
             car: {read_interval: 2min}
             prices: {cheap_hours: [6, 1], cheap_now: {window: 6}}
             energy: {start: backfill}
-            voice: {hermes: true}
+            voice: {hermes: true, prefix: Home_}
             """
         let settings = try parse(text).settings
         #expect(settings.language == .sv)
@@ -63,6 +63,7 @@ import Testing
         #expect(settings.car.readInterval == .seconds(120))
         #expect(settings.prices.cheapHours == [1, 6] && settings.prices.cheapNow == .window(hours: 6))
         #expect(settings.energy.start == .backfill && settings.voice.hermes)
+        #expect(settings.voice.prefix == "Home_")
     }
 
     @Test(arguments: [

@@ -130,6 +130,9 @@ import Testing
             "2:14: prices.cheap_now is a section; its keys stand below it, indented: level, under and window"),
         Fault("energy:\n  start: now", "2:10: energy.start is now; allowed are zero and backfill"),
         Fault("voice:\n  hermes: ja", "2:11: voice.hermes is ja; allowed are true and false"),
+        Fault(
+            "voice:\n  prefix: 'a/b'", "2:11: voice.prefix is a/b; give 1 to 32 letters, digits, - or _"),
+        Fault("voice:\n  prefix: ''", "2:11: voice.prefix is empty; give 1 to 32 letters, digits, - or _"),
     ]
 
     static let texts: [Fault] = [

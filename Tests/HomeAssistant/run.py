@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs the acceptance tests, several classes at a time, each worker with Home Assistants of its own.
 
-    run.py [PATTERN] [--workers N] [--list]
+    run.py [PATTERN] [--workers N] [--list] [--long]
 
-PATTERN is a regular expression for `module.Class.test`. Ends non-zero when a test failed or was
-skipped, when nothing ran, or when what ran compared nothing.
+PATTERN is a regular expression for `module.Class.test`. With --long the classes run too that wait for
+Home Assistant's own statistics, some ten minutes; they have `is_long = True`. Ends non-zero when a test
+failed or was skipped, when nothing ran, or when what ran compared nothing.
 """
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def every_test(suite: unittest.TestSuite) -> list[unittest.TestCase]:
     return found
 
 
-def found_classes(pattern: str) -> dict[str, list[str]]:
+def found_classes(pattern: str, long: bool) -> dict[str, list[str]]:
     """Ids of the tests that fit, by class; the class that takes longest first."""
     loader = unittest.TestLoader()
     tests = every_test(loader.discover(str(HERE), "test_*.py", str(HERE)))
@@ -46,7 +47,7 @@ def found_classes(pattern: str) -> dict[str, list[str]]:
     classes: dict[str, list[str]] = {}
     cost: dict[str, int] = {}
     for test in tests:
-        if re.search(pattern, test.id()):
+        if re.search(pattern, test.id()) and (long or not getattr(test, "is_long", False)):
             name = test.id().rsplit(".", 1)[0]
             classes.setdefault(name, []).append(test.id())
             cost[name] = getattr(type(test), "cost", 1)
@@ -150,12 +151,13 @@ def main() -> int:
     parser.add_argument("pattern", nargs="?", default="")
     parser.add_argument("--workers", type=int, default=int(os.environ.get("FTW_TEST_WORKERS", "3")))
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--long", action="store_true")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         work()
         return 0
-    classes = found_classes(options.pattern)
+    classes = found_classes(options.pattern, options.long)
     if options.list or not classes:
         print("\n".join(test for tests in classes.values() for test in tests) or "no test fits")
         return 0 if options.list else 1

@@ -68,6 +68,22 @@ extension BoxSession {
         settle()
     }
 
+    /// A hold that is new: only the box can say whether it ends by itself (box API §D).
+    func askWhenHoldsEnd() {
+        guard machine.stage == .streaming, table.isOpen, let cars = published?.cars else { return }
+        for (id, number) in orders.holdsSeen(cars) {
+            start { session in
+                guard let detail = await session.hold(of: id) else { return }
+                await session.heard(id, number, detail)
+            }
+        }
+    }
+
+    private func heard(_ id: String, _ number: OrderBook.Ticket, _ detail: ManualHoldDetail) {
+        orders.holdEnds(id, number, at: detail.active ? detail.expiresAt : nil)
+        settle()
+    }
+
     /// The hold as it is untouched, to recognise it later.
     private func lookAtLease(_ id: String, _ number: UInt64) {
         start { session in

@@ -27,6 +27,8 @@ struct OrderBook {
     var leases: [String: Lease] = [:]
     /// Loadpoints whose lease is being looked at.
     var renewing: Set<String> = []
+    /// Holds of which the box was asked when they end, by loadpoint.
+    private var looks: [String: HoldLook] = [:]
     /// When a person's timed charging ends, monotonic, for orders that broke in the middle.
     private(set) var broken: [(id: String, endsAt: Duration)] = []
     /// What the box with that version said it lacks.
@@ -36,6 +38,16 @@ struct OrderBook {
     struct Lacking: Equatable {
         var build = ""
         var ops: Set<String> = []
+    }
+
+    /// One hold as it was first seen, and its end by the box's clock once that was read.
+    private struct HoldLook: Equatable {
+        var hold: Loadpoint.Hold
+        var since: Date?
+        var number: Ticket
+        var endsAt: Date?
+        /// The box is to be asked again: the last answer may have been lost.
+        var isDue = false
     }
 
     mutating func ticket() -> Ticket {
@@ -59,6 +71,51 @@ struct OrderBook {
     mutating func takeBroken(_ id: String) -> Duration? {
         guard let place = broken.firstIndex(where: { $0.id == id }) else { return nil }
         return broken.remove(at: place).endsAt
+    }
+
+    // MARK: When holds end
+
+    /// Takes in the chargers as they are now.
+    ///
+    /// - Returns: Loadpoints with a hold that is new and not kept alive by us, each
+    ///   with a number for ``holdEnds(_:_:at:)``.
+    mutating func holdsSeen(_ cars: [CarState]) -> [(id: String, number: Ticket)] {
+        var new: [(String, Ticket)] = []
+        let ids = Set(cars.map(\.id))
+        looks = looks.filter { ids.contains($0.key) && leases[$0.key] == nil }
+        for car in cars where car.isCurrent {
+            switch car.loadpoint.hold {
+            case nil: continue
+            case .some(.none), .needsChoice: looks[car.id] = nil
+            case .chargeNow?, .paused?:
+                guard let hold = car.loadpoint.hold, leases[car.id] == nil else { continue }
+                let since = car.loadpoint.holdSince
+                let known = looks[car.id].flatMap { $0.hold == hold && $0.since == since ? $0 : nil }
+                if let known, !known.isDue { continue }
+                let number = ticket()
+                looks[car.id] = HoldLook(hold: hold, since: since, number: number, endsAt: known?.endsAt)
+                new.append((car.id, number))
+            }
+        }
+        return new
+    }
+
+    /// The box said when that hold ends; `nil`: never.
+    mutating func holdEnds(_ id: String, _ number: Ticket, at end: Date?) {
+        if looks[id]?.number == number { looks[id]?.endsAt = end }
+    }
+
+    mutating func forgetHolds() { looks = [:] }
+
+    /// A new session with the same box: what is held is asked about once more.
+    mutating func sessionStarted() {
+        for id in looks.keys { looks[id]?.isDue = true }
+    }
+
+    /// The ends that are known and still ahead, those of our leases first.
+    func holdEnds(at now: Duration, wall: Date) -> [String: Date] {
+        let read = looks.compactMapValues(\.endsAt).filter { $0.value > wall }
+        return read.merging(leases.mapValues { wall + ($0.endsAt - now) / .seconds(1) }) { $1 }
     }
 
     // MARK: What the box lacks

@@ -200,6 +200,8 @@ extension OrderDraft {
             return holds(observed) ? .applied(value(observed)) : .overtaken(value(observed))
         case .superseded: return .overtaken(observed.flatMap(value))
         case .expired: return .expired
+        case .rejected where result.refusal?.code == Contract.ErrorCode.commandExpired.rawValue:
+            return .expired
         case .rejected:
             return .refused(
                 result.refusal.map(RefusalTable.reason)

@@ -59,6 +59,7 @@ enum RefusalTable {
         case 404: kind = .noCharger
         case 405, 415, 501: kind = .unsupported
         case 409: kind = .conflict
+        case 412, 428: kind = .precondition
         // The API is not bound yet, right after a box start.
         case 503: kind = .starting
         default: kind = .unavailable

@@ -57,6 +57,10 @@ public enum CommandFate: Sendable, Equatable {
     case receiptLost
     /// The box carries it out, and the result does not arrive.
     case resultLost
+    /// A receipt at once; the box acts and answers that many beats later.
+    case slow(beats: Int)
+    /// The box carries it out, and the result comes so many beats later; at least one.
+    case resultLate(beats: Int)
     /// A receipt, and a read-back that differs.
     case overtaken(by: Double)
     /// A receipt, and nothing to read back.
@@ -82,6 +86,8 @@ public struct BoxLog: Sendable {
         public var status: Int?
         /// The refusal's code when no handler ran.
         public var refusal: String?
+        /// What a write brought.
+        public var body: [UInt8]?
     }
     public struct Command: Sendable, Equatable {
         public var at: Date

@@ -5,11 +5,16 @@ public import JSONText
 
 /// How it really is at the box, for whoever plays or tests: nothing of this goes over the wire.
 extension SimulatedBox {
-    /// The truth as one JSON document: cars, mode, sources, what was commanded and asked.
+    /// The truth as one JSON document: cars, mode, sources, the ledger's energy by flow, what was
+    /// commanded and asked.
     ///
     /// Watts, watt-hours, shares from 0 to 1, times on the household's clock.
     public func truth() -> JSONValue {
-        let seen = house.now { (at: $0.at, soc: $0.batterySoc, mode: $0.mode, chargers: $0.chargers) }
+        let seen = house.now {
+            (
+                at: $0.at, soc: $0.batterySoc, mode: $0.mode, chargers: $0.chargers, energy: $0.ledger.total
+            )
+        }
         _ = observe()
         return [
             "at": time(seen.at), "zone": .string(house.settings.zone.name),
@@ -25,6 +30,10 @@ extension SimulatedBox {
                     ]
                 }),
             "battery_soc": seen.soc.map(JSONValue.double) ?? nil,
+            "energy_wh": .object(
+                Dictionary(
+                    seen.energy.flows.map { ($0.name, .double($0.wh)) }, uniquingKeysWith: { _, last in last }
+                )),
             "sources": .object(sourceStates.mapValues(JSONValue.string)),
             "cars": .array(seen.chargers.map(car)), "commands": .array(log.commands.map(command)),
             "executed": .array(log.executed.map(JSONValue.string)),

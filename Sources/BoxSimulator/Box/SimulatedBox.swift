@@ -157,6 +157,7 @@ public actor SimulatedBox {
 
     private func answer(_ envelope: Envelope, from session: PhoneSession) {
         log.messages[envelope.type, default: 0] += 1
+        settings.onMessage?(envelope.type)
         do {
             switch envelope.type {
             case "hello": try hello(envelope.body, session)
@@ -255,6 +256,8 @@ public actor SimulatedBox {
         let now = observe()
         for session in sessions {
             answerPending(session)
+            carryOutSlowOrders(session)
+            sendLateResults(session)
             guard session.isSubscribed else { continue }
             session.beatsSinceFrame += 1
             guard session.beatsSinceFrame >= (session.isSlow ? 5 : 1) else { continue }

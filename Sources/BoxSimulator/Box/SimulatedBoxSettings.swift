@@ -25,6 +25,9 @@ public struct SimulatedBoxSettings: Sendable {
     /// Told whenever whom it lets in has changed; for a file.
     public var onClientsChanged: (@Sendable (BoxRecord) -> Void)?
 
+    /// Told of each message by its type before anything is done about it. Must be quick.
+    public var onMessage: (@Sendable (String) -> Void)?
+
     public init(identity: X25519KeyPair, rendezvousSecret: SecretBytes) {
         self.identity = identity
         self.rendezvousSecret = rendezvousSecret

@@ -64,6 +64,9 @@ struct EnergyLedger: Sendable {
         buckets[number, default: Energy()] += energy
     }
 
+    /// All that flowed in the buckets that are kept.
+    var total: Energy { buckets.values.reduce(into: Energy()) { $0 += $1 } }
+
     /// What flowed in the buckets that begin in `range`; `nil` if none is known.
     func energy(in range: Range<Date>) -> Energy? {
         let first = Int64(range.lowerBound.timeIntervalSince1970 / 300)

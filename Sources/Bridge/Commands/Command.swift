@@ -8,6 +8,8 @@ public struct Command: Sendable, Equatable {
     public var id: String
     /// The id is one of ours, so nobody can send it a second time.
     public var isOurID: Bool
+    /// Who asks, in the message's own words, bounded; `nil` when it does not say.
+    public var from: String?
     /// The topic it came in on.
     public var topic: String
     /// The loadpoint's id at the box; `nil` when the command is about the whole site.
@@ -22,12 +24,13 @@ public struct Command: Sendable, Equatable {
     public var correlationData: [UInt8]?
 
     public init(
-        id: String, isOurID: Bool = false, topic: String, loadpoint: String?, intent: Intent,
-        requested: JSONValue, deadline: Duration, responseTopic: String? = nil,
+        id: String, isOurID: Bool = false, from: String? = nil, topic: String, loadpoint: String?,
+        intent: Intent, requested: JSONValue, deadline: Duration, responseTopic: String? = nil,
         correlationData: [UInt8]? = nil
     ) {
         self.id = id
         self.isOurID = isOurID
+        self.from = from
         self.topic = topic
         self.loadpoint = loadpoint
         self.intent = intent
@@ -97,6 +100,8 @@ public enum CommandCode: String, Sendable, CaseIterable {
 /// One message on `result`: a command reached a stage.
 public struct StageReport: Sendable, Equatable {
     public var id: String
+    /// Who asked, in the message's own words; `nil` when it did not say.
+    public var from: String?
     public var topic: String
     public var loadpoint: String?
     public var stage: Stage
@@ -104,9 +109,9 @@ public struct StageReport: Sendable, Equatable {
     public var code: CommandCode?
     /// The box's own code, for whoever looks it up.
     public var boxCode: String?
-    /// More than the code says: what was found and what is allowed, in the
-    /// configured language; `nil` when the code says it all.
-    public var detail: String?
+    /// More than the code says: what was found and what is allowed; `nil` when the
+    /// code says it all.
+    public var detail: LocalText?
     public var requested: JSONValue
     /// What the box read back; `nil` when it read back nothing.
     public var value: JSONValue?
@@ -115,12 +120,12 @@ public struct StageReport: Sendable, Equatable {
     public var correlationData: [UInt8]?
 
     public init(
-        id: String, topic: String, loadpoint: String?, stage: Stage, code: CommandCode? = nil,
-        boxCode: String? = nil, detail: String? = nil, requested: JSONValue, value: JSONValue? = nil,
-        at: Date,
-        responseTopic: String? = nil, correlationData: [UInt8]? = nil
+        id: String, from: String? = nil, topic: String, loadpoint: String?, stage: Stage,
+        code: CommandCode? = nil, boxCode: String? = nil, detail: LocalText? = nil, requested: JSONValue,
+        value: JSONValue? = nil, at: Date, responseTopic: String? = nil, correlationData: [UInt8]? = nil
     ) {
         self.id = id
+        self.from = from
         self.topic = topic
         self.loadpoint = loadpoint
         self.stage = stage

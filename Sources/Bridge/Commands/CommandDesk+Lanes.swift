@@ -31,6 +31,9 @@ extension JSONValue {
 extension CommandDesk {
     func lane(_ command: Command) -> String { command.loadpoint.map { "car/\($0)" } ?? "site" }
 
+    /// Loadpoints at which a command is under way.
+    var busy: Set<String> { Set(lanes.values.compactMap(\.current?.command.loadpoint)) }
+
     func laneOf(_ id: String) -> String? { lanes.first { $0.value.current?.command.id == id }?.key }
 
     /// The newest level somebody asked for and that is not settled yet.
@@ -138,7 +141,8 @@ extension CommandDesk {
         value: JSONValue? = nil, now: Moment
     ) -> StageReport {
         StageReport(
-            id: command.id, topic: command.topic, loadpoint: command.loadpoint, stage: stage, code: code,
+            id: command.id, from: command.from, topic: command.topic, loadpoint: command.loadpoint,
+            stage: stage, code: code,
             boxCode: boxCode, requested: command.requested, value: value, at: now.wall,
             responseTopic: command.responseTopic, correlationData: command.correlationData)
     }

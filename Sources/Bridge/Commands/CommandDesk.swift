@@ -99,8 +99,9 @@ public struct CommandDesk: Sendable {
             guard let intent = entry.intent else { continue }
             let report = entry.report
             let command = Command(
-                id: report.id, isOurID: entry.isOurID, topic: report.topic, loadpoint: report.loadpoint,
-                intent: intent, requested: report.requested, deadline: now.monotonic,
+                id: report.id, isOurID: entry.isOurID, from: report.from, topic: report.topic,
+                loadpoint: report.loadpoint, intent: intent, requested: report.requested,
+                deadline: now.monotonic,
                 responseTopic: report.responseTopic, correlationData: report.correlationData)
             let key = lane(command)
             if entry.step == .waiting {

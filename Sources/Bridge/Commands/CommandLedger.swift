@@ -13,6 +13,9 @@ public struct CommandLedger: Sendable, Equatable {
     /// The most ids that are remembered; the oldest finished ones go first.
     public static let capacity = 2_048
 
+    /// Loadpoints of which it is remembered who asked last.
+    static let askerCapacity = 64
+
     /// What one id has come to.
     public struct Entry: Sendable, Equatable {
         public enum Step: String, Sendable {
@@ -41,6 +44,8 @@ public struct CommandLedger: Sendable, Equatable {
     public private(set) var entries: [String: Entry] = [:]
     /// The last end of each loadpoint, whoever asked.
     public private(set) var last: [String: StageReport] = [:]
+    /// Whoever last had an order to charge or to pause carried out, by loadpoint.
+    public private(set) var askers: [String: Asker] = [:]
 
     public init() {}
 
@@ -49,7 +54,13 @@ public struct CommandLedger: Sendable, Equatable {
     /// Notes that `id` reached `step`.
     public mutating func note(_ step: Entry.Step, _ report: StageReport, _ intent: Intent?, isOurID: Bool) {
         entries[report.id] = Entry(step: step, report: report, intent: intent, isOurID: isOurID)
-        if step == .ended, let loadpoint = report.loadpoint { last[loadpoint] = report }
+        guard step == .ended, let loadpoint = report.loadpoint else { return }
+        last[loadpoint] = report
+        guard case .control(let wish)? = intent else { return }
+        // What was certainly not carried out changes nothing about whose order stands.
+        let isUntouched =
+            report.stage == .refused || report.stage == .expired || report.code == .boxUnreachable
+        if !isUntouched { askers[loadpoint] = Asker(wish, report) }
     }
 
     /// Notes that the end of `id` was told.
@@ -69,6 +80,9 @@ public struct CommandLedger: Sendable, Equatable {
     /// ended ones beyond ``capacity``.
     public mutating func prune(now: Date) {
         last = last.filter { abs(now.timeIntervalSince($0.value.at)) < Self.memory }
+        for (loadpoint, _) in askers.sorted(by: { $0.value.at > $1.value.at }).dropFirst(Self.askerCapacity) {
+            askers[loadpoint] = nil
+        }
         for (id, entry) in entries where entry.isSettled {
             // A clock that was set back must not make an id last for ever.
             if abs(now.timeIntervalSince(entry.report.at)) >= Self.memory { entries[id] = nil }
@@ -98,6 +112,7 @@ extension CommandLedger {
         [
             "entries": .array(entries.values.sorted { $0.report.id < $1.report.id }.map(Self.document)),
             "last": .array(last.values.sorted { $0.id < $1.id }.map(\.document)),
+            "askers": .object(askers.mapValues(\.document)),
         ]
     }
 
@@ -113,6 +128,7 @@ extension CommandLedger {
         for report in (document["last"]?.arrayValue ?? []).compactMap(StageReport.init(document:)) {
             if let loadpoint = report.loadpoint, report.stage.isFinal { last[loadpoint] = report }
         }
+        askers = (document["askers"]?.objectValue ?? [:]).compactMapValues(Asker.init(document:))
         for item in document["entries"]?.arrayValue ?? [] {
             guard let step = item["step"]?.stringValue.flatMap(Entry.Step.init(rawValue:)),
                 let report = item["report"].flatMap(StageReport.init(document:)),
@@ -132,9 +148,10 @@ extension StageReport {
     var document: JSONValue {
         func text(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
         return [
-            "id": .string(id), "topic": .string(topic), "loadpoint": text(loadpoint),
+            "id": .string(id), "from": text(from), "topic": .string(topic), "loadpoint": text(loadpoint),
             "stage": .string(stage.rawValue), "code": text(code?.rawValue), "box_code": text(boxCode),
-            "detail": text(detail), "requested": requested, "value": value ?? .null,
+            "detail": detail.map { ["en": .string($0.en), "sv": .string($0.sv)] } ?? .null,
+            "requested": requested, "value": value ?? .null,
             "at": .double(at.timeIntervalSince1970), "response_topic": text(responseTopic),
             "correlation": correlationData.map { .array($0.map { .int(Int64($0)) }) } ?? .null,
         ]
@@ -148,13 +165,21 @@ extension StageReport {
         // A bare `nil` here would be the JSON value null.
         let value = document["value"].flatMap { $0.isNull ? Optional<JSONValue>.none : $0 }
         self.init(
-            id: id, topic: topic, loadpoint: document["loadpoint"]?.stringValue, stage: stage,
+            id: id, from: document["from"]?.stringValue, topic: topic,
+            loadpoint: document["loadpoint"]?.stringValue, stage: stage,
             code: document["code"]?.stringValue.flatMap(CommandCode.init(rawValue:)),
-            boxCode: document["box_code"]?.stringValue, detail: document["detail"]?.stringValue,
+            boxCode: document["box_code"]?.stringValue, detail: document["detail"].flatMap(Self.detail),
             requested: document["requested"] ?? .null, value: value,
             at: Date(timeIntervalSince1970: at), responseTopic: document["response_topic"]?.stringValue,
             correlationData: document["correlation"]?.arrayValue?.compactMap {
                 $0.intValue.flatMap(UInt8.init(exactly:))
             })
+    }
+
+    /// Of a ledger that knew one language only, that one stands for both.
+    private static func detail(_ document: JSONValue) -> LocalText? {
+        if let text = document.stringValue { return LocalText(text, text) }
+        guard let en = document["en"]?.stringValue, let sv = document["sv"]?.stringValue else { return nil }
+        return LocalText(en, sv)
     }
 }

@@ -10,7 +10,6 @@ import MQTTTypes
 /// an old wish that the broker kept (MQTT 5.0 §3.3.1.3), and carrying it out
 /// would move energy nobody asked for today.
 struct CommandParser {
-    let language: Language
     let household: HouseholdZone
     let isReadOnly: Bool
     let open: Set<CommandName>
@@ -20,6 +19,8 @@ struct CommandParser {
     static let longestPayload = 4_096
     /// The longest id, in characters.
     static let longestID = 64
+    /// The longest name of whoever asks, in characters.
+    static let longestName = 40
     /// After that long nobody is waiting for it any more.
     static let patience = Duration.seconds(30)
 
@@ -43,8 +44,8 @@ struct CommandParser {
             let intent = try intent(topic, envelope, car, now: now)
             return .command(
                 Command(
-                    id: envelope.id ?? ownID, isOurID: envelope.id == nil, topic: message.topic,
-                    loadpoint: car?.id, intent: intent, requested: envelope.requested,
+                    id: envelope.id ?? ownID, isOurID: envelope.id == nil, from: envelope.from,
+                    topic: message.topic, loadpoint: car?.id, intent: intent, requested: envelope.requested,
                     deadline: try deadline(message, envelope, now: now),
                     responseTopic: message.responseTopic, correlationData: message.correlationData))
         } catch {
@@ -53,9 +54,10 @@ struct CommandParser {
             }
             return .refused(
                 StageReport(
-                    id: envelope.id ?? ownID, topic: message.topic, loadpoint: known?.id,
+                    id: envelope.id ?? ownID, from: envelope.from, topic: message.topic,
+                    loadpoint: known?.id,
                     stage: error.code == .expired ? .expired : .refused, code: error.code,
-                    detail: error.detail?[language], requested: envelope.requested, at: now.wall,
+                    detail: error.detail, requested: envelope.requested, at: now.wall,
                     responseTopic: message.responseTopic, correlationData: message.correlationData),
                 isOurID: envelope.id == nil)
         }
@@ -66,6 +68,7 @@ struct CommandParser {
     /// A payload taken apart.
     struct Envelope {
         var id: String?
+        var from: String?
         /// The value as typed, or the member `value`, or the whole object.
         var value = JSONValue.null
         var options: [String: JSONValue] = [:]
@@ -100,6 +103,7 @@ struct CommandParser {
             let asked = members["value"] ?? value
             requested = asked.bytes.count <= 512 ? asked : requested
             try readID(members["id"])
+            try readName(members["from"])
         }
 
         /// Members that are about the message and not about what it asks for.
@@ -107,9 +111,8 @@ struct CommandParser {
 
         private mutating func readID(_ member: JSONValue?) throws(CommandProblem) {
             guard let member, !member.isNull else { return }
-            guard let text = member.stringValue ?? member.intValue.map(String.init), !text.isEmpty,
-                text.count <= CommandParser.longestID, text.utf8.count <= 4 * CommandParser.longestID,
-                text.unicodeScalars.allSatisfy(Self.isPrintable)
+            guard let text = member.stringValue ?? member.intValue.map(String.init),
+                Self.isShort(text, CommandParser.longestID)
             else {
                 throw .found(
                     member.stringValue ?? member.text,
@@ -117,6 +120,30 @@ struct CommandParser {
                         "an id is 1 to 64 printable characters", "ett id är 1 till 64 skrivbara tecken"))
             }
             id = text
+        }
+
+        /// It is shown to people and kept on disk, so it must be harmless there.
+        private mutating func readName(_ member: JSONValue?) throws(CommandProblem) {
+            guard let member, !member.isNull else { return }
+            guard let name = member.stringValue.flatMap(Self.name) else {
+                throw .found(
+                    member.stringValue ?? member.text,
+                    LocalText(
+                        "from is a name of 1 to 40 printable characters",
+                        "from är ett namn på 1 till 40 skrivbara tecken"))
+            }
+            from = name
+        }
+
+        /// The name of whoever asks; `nil` when it is too long, blank or not printable.
+        static func name(_ text: String) -> String? {
+            let trimmed = TypedText.trimmed(text)
+            return isShort(trimmed, CommandParser.longestName) ? trimmed : nil
+        }
+
+        private static func isShort(_ text: String, _ most: Int) -> Bool {
+            !text.isEmpty && text.utf8.count <= 4 * most && text.count <= most
+                && text.unicodeScalars.allSatisfy(isPrintable)
         }
 
         private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {

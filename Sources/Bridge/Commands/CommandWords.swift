@@ -8,9 +8,10 @@ extension SiteDocuments {
     func result(_ report: StageReport, path: String?) -> Document {
         let topic = path.flatMap(CommandTopic.init(path:))
         return [
-            "id": .string(report.id), "topic": .string(report.topic), "stage": .string(report.stage.rawValue),
-            "final": .bool(report.stage.isFinal), "code": text(report.code?.rawValue),
-            "box_code": text(report.boxCode), "text": .string(words(report, topic)),
+            "id": .string(report.id), "from": text(report.from), "topic": .string(report.topic),
+            "stage": .string(report.stage.rawValue), "final": .bool(report.stage.isFinal),
+            "code": text(report.code?.rawValue),
+            "box_code": text(report.boxCode), "text": .string(words(report, topic, language)),
             "requested": report.requested, "value": value(report.value, topic), "at": time(report.at),
         ]
     }
@@ -22,8 +23,18 @@ extension SiteDocuments {
         return percent(soc)
     }
 
-    private func words(_ report: StageReport, _ topic: CommandTopic?) -> String {
-        if let detail = report.detail { return Sentence.limited(detail) }
+    /// How the last command ended, for reading or speaking; `nil` when there is none.
+    ///
+    /// - Parameter path: The command's topic below the site.
+    func receipt(_ report: StageReport?, path: String?, _ language: Language) -> JSONValue {
+        report.map { .string(words($0, path.flatMap(CommandTopic.init(path:)), language)) } ?? .null
+    }
+
+    /// The stage as a sentence.
+    ///
+    /// - Parameter topic: What was commanded; `nil` when no command lives there.
+    func words(_ report: StageReport, _ topic: CommandTopic?, _ language: Language) -> String {
+        if let detail = report.detail { return Sentence.limited(detail[language]) }
         func say(_ sentence: Sentence) -> String { sentence.text(language, zone: zone, now: report.at) }
         switch report.stage {
         case .received: return LocalText("Received.", "Mottaget.")[language]
@@ -36,7 +47,7 @@ extension SiteDocuments {
             return LocalText(
                 "The outcome is not known: no answer from the box.", "Utfallet är okänt: boxen svarade inte.")[
                     language]
-        case .refused, .expired, .notDelivered: return refusal(report.code ?? .unavailable)
+        case .refused, .expired, .notDelivered: return refusal(report.code ?? .unavailable, language)
         }
     }
 
@@ -50,7 +61,7 @@ extension SiteDocuments {
         return .plain(value.text)
     }
 
-    private func refusal(_ code: CommandCode) -> String {
+    private func refusal(_ code: CommandCode, _ language: Language) -> String {
         switch code {
         case .outOfRange:
             return LocalText(

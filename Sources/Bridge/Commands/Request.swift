@@ -5,6 +5,8 @@ import MQTTTypes
 struct Request: Sendable, Equatable {
     /// The asker's own, or one of ours when it brought none.
     var id: String
+    /// Who asks, if the message says it in a way that can be shown.
+    var from: String?
     /// The full topic it came in on.
     var topic: String
     /// The payload as text, shortened; `nil` when it is no text.
@@ -27,6 +29,7 @@ struct Request: Sendable, Equatable {
         case .int(let number)?: id = String(number)
         default: id = ownID
         }
+        from = document?["from"]?.stringValue.flatMap(CommandParser.Envelope.name)
     }
 }
 
@@ -56,7 +59,7 @@ struct RequestResult: Sendable, Equatable {
 extension SiteDocuments {
     func result(_ result: RequestResult, of request: Request, at: JSONValue) -> Document {
         [
-            "id": .string(request.id), "topic": .string(request.topic),
+            "id": .string(request.id), "from": text(request.from), "topic": .string(request.topic),
             "stage": .string(result.stage.rawValue), "final": .bool(result.isFinal),
             "code": text(result.code?.rawValue), "box_code": nil, "text": .string(result.text),
             "requested": text(request.requested), "value": text(result.value), "at": at,

@@ -39,6 +39,9 @@ struct CarControls {
             key: key, platform: platform, name: name, place: .init(state, car.level), template: template,
             layers: .box(sources: []), icon: icon, control: .init(place: .init(command, car.level)))
         entity.needs = [.init(place: .init(.carCommands, car.level))]
+        if let taken = Self.command[command] {
+            entity.needs.append(Entity.Need.taken(.init(.carTakes, car.level), taken))
+        }
         if wantsCar {
             entity.needs.append(
                 .init(
@@ -48,6 +51,12 @@ struct CarControls {
         more(&entity)
         return entity
     }
+
+    /// Which member of what the box takes tells of each command.
+    private static let command: [TopicName: CommandName] = [
+        .carLevelSet: .level, .carLevelAdjust: .level, .carControlSet: .control, .carGoalSet: .goal,
+        .carSurplusOnlySet: .surplusOnly, .carBoostSet: .boost,
+    ]
 
     private func button(
         _ key: String, _ name: String, _ command: TopicName, _ payload: String, wantsCar: Bool, icon: String

@@ -63,6 +63,13 @@ struct Entity: Sendable, Equatable {
         var place: TopicTree.Place
         /// How `online` is found in the payload; `nil`: it is the payload.
         var template: String?
+
+        /// The box takes that command.
+        static func taken(_ place: TopicTree.Place, _ name: CommandName) -> Need {
+            Need(
+                place: place,
+                template: "{{ 'online' if value_json.\(name.rawValue) else 'offline' }}")
+        }
     }
 
     /// A command that nobody took so long is not wanted any more, in seconds.

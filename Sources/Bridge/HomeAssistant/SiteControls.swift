@@ -1,7 +1,7 @@
 import EnergyModel
 import JSONText
 
-/// What a person can do with the site.
+/// What a person can do with the site; unavailable while the box would refuse it.
 struct SiteControls {
     let modes: [String]
     let language: Language
@@ -15,7 +15,8 @@ struct SiteControls {
                 key: "mode_choice", platform: .select,
                 name: LocalText("Choose mode", "Välj driftläge")[language], place: .init(.mode),
                 template: "{{ value_json.label if value_json.live else none }}", layers: .box(sources: []),
-                options: modes, icon: "mdi:tune", control: .init(place: .init(.modeSet)))
+                options: modes, icon: "mdi:tune", control: .init(place: .init(.modeSet)),
+                needs: [.taken(.init(.siteTakes), .mode)])
         ]
     }
 }

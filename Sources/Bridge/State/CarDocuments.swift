@@ -16,6 +16,10 @@ struct ShownCar {
     var isLinkUp: Bool
     /// The box told it in this session, even if the charger is silent.
     var isTold: Bool
+    /// Who placed the hold; `nil` when nobody did or nobody knows.
+    var askedBy: String?
+    /// When the hold ends; `nil` when it has no end or nobody knows.
+    var holdEndsAt: Date?
 
     /// Readings of the charger. A box keeps or zeroes those of a silent one, so
     /// they are shown only while current, and dated as a whole when the box is gone.
@@ -71,11 +75,13 @@ extension SiteDocuments {
             case .needsChoice?: ("needs_choice", nil)
             case nil: (nil, nil)
             }
+        let isHeld = shown.isTold && kind != nil && kind != "none"
         let account = held?.manualActive == true ? held?.manual : nil
         return [
             "kind": text(kind), "power": watts(power), "charger": text(account?.state?.rawValue),
-            "limited_by": text(account?.limitReason), "asked_by": nil, "since": time(held?.holdSince),
-            "until": nil, "until_level": percent(held?.manualActive == true ? held?.manualReleaseSoc : nil),
+            "limited_by": text(account?.limitReason), "asked_by": isHeld ? text(shown.askedBy) : nil,
+            "since": time(held?.holdSince), "until": isHeld ? time(shown.holdEndsAt) : nil,
+            "until_level": percent(held?.manualActive == true ? held?.manualReleaseSoc : nil),
             "at": time(shown.heldAt), "live": .bool(shown.isTold),
         ]
     }
@@ -115,7 +121,10 @@ extension SiteDocuments {
         ]
     }
 
-    func carTexts(_ shown: ShownCar, _ language: Language, now: Date) -> Document {
+    /// - Parameter receipt: How the last command ended.
+    func carTexts(
+        _ shown: ShownCar, _ language: Language, receipt: JSONValue, now: Date
+    ) -> Document {
         let car = shown.car
         func say(_ sentence: Sentence) -> JSONValue {
             let said = sentence.text(language, zone: zone, now: now)
@@ -126,8 +135,28 @@ extension SiteDocuments {
             // A goal that is not told now would be said without its date.
             "goal": shown.isTold ? say(.goal(car.goal)) : nil,
             "readiness": car.isCurrent ? say(.readiness(car.readiness)) : nil,
-            "charging": shown.isTold ? say(.charging(car.charging)) : nil, "receipt": nil,
+            "charging": shown.isTold ? say(.charging(car.charging)) : nil, "receipt": receipt,
+            "spoken": .string(spoken(shown, language, now: now)),
         ]
+    }
+
+    /// How full the car is, what it does and whether it will be ready, in whole
+    /// sentences and in words for the ear; what would be too long is left out.
+    func spoken(_ shown: ShownCar, _ language: Language, now: Date) -> String {
+        let car = shown.car
+        var sentences = [Sentence.level(car.level)]
+        if shown.isTold { sentences.append(.charging(car.charging)) }
+        if car.isCurrent { sentences.append(.readiness(car.readiness)) }
+        let speakable = Speakable(language: language)
+        var said: [String] = []
+        for sentence in sentences {
+            let text = speakable.text(sentence.text(language, zone: zone, now: now))
+            // An empty place at the charger is told by its level and by its activity.
+            guard !text.isEmpty, !said.contains(text) else { continue }
+            let longer = (said + [text]).joined(separator: " ")
+            if said.isEmpty || longer.unicodeScalars.count <= Sentence.limit { said.append(text) }
+        }
+        return Sentence.limited(said.joined(separator: " "))
     }
 
     private static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

@@ -1,12 +1,13 @@
 import EnergyModel
 import FoundationEssentials
+import JSONText
 import MQTTTypes
 
 /// What a new state means for the cars' topics.
 extension StatePublisher {
     static let carNames: [TopicName] = [
         .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv,
-        .carCommands,
+        .carTakes, .carCommands,
     ]
     /// A car that speaks every minute and says the same is dated anew this often.
     static let levelDating = Duration.seconds(600)
@@ -21,6 +22,7 @@ extension StatePublisher {
         let toldBefore = told
         told = isUp && new.cars != nil ? Set(cars.filter { isTold($0, by: new.link) }.map(\.id)) : []
         for car in cars where car.isCurrent {
+            readHold(of: car)
             var reading = ShownCar.Reading(loadpoint: car.loadpoint, at: car.readAt)
             reading.loadpoint.sessionWh = steady(reading.loadpoint, after: goodCars[car.id]?.loadpoint)
             goodCars[car.id] = reading
@@ -32,10 +34,15 @@ extension StatePublisher {
             arrange()
             let ids = Set(cars.map(\.id))
             goodCars = goodCars.filter { ids.contains($0.key) }
+            holds = holds.filter { ids.contains($0.key) }
         }
-        if new.link.state != old.link.state || site.box?.role != old.box?.role {
-            markCars([.carCommands], now: now)
+        if new.link.state != old.link.state || site.box?.role != old.box?.role
+            || site.unsupported != old.unsupported
+        {
+            markCars([.carTakes, .carCommands], now: now)
+            mark(.init(.siteTakes), at: now.monotonic)
         }
+        if site.holdEnds != old.holdEnds { markCars([.carHold], now: now) }
         guard site.cars != old.cars || told != toldBefore || isUp != old.link.isUp else { return }
         markCars(Self.carNames, now: now)
     }
@@ -78,8 +85,8 @@ extension StatePublisher {
         }
         let isUp = site.link.isUp
         return ShownCar(
-            car: car, good: goodCars[car.id], isLinkUp: isUp,
-            isTold: told.contains(car.id))
+            car: car, good: goodCars[car.id], isLinkUp: isUp, isTold: told.contains(car.id),
+            askedBy: holds[car.id]?.origin?.word, holdEndsAt: site.holdEnds[car.id])
     }
 
     func isCarCurrent(_ place: TopicTree.Place) -> Bool { shownCar(place)?.car.isCurrent ?? false }
@@ -87,7 +94,9 @@ extension StatePublisher {
     func carPayload(of place: TopicTree.Place, now: Moment) -> Payload {
         guard let shown = shownCar(place) else { return .plain("") }
         if place.name == .carCommands { return presence(takesCommands) }
-        if place.name == .carLastCommand, let report = lastCommands[shown.car.id] {
+        if place.name == .carTakes { return takes(Self.carCommandNames) }
+        let last = lastCommand(of: shown.car.id, now: now.wall)
+        if place.name == .carLastCommand, let report = last {
             return .document(documents.result(report, path: tree.path(of: report.topic)))
         }
         switch place.name {
@@ -97,10 +106,17 @@ extension StatePublisher {
         case .carHold: return .document(documents.carHold(shown))
         case .carGoal: return .document(documents.carGoal(shown))
         case .carReady: return .document(documents.carReady(shown, now: now.wall))
-        case .carTextEn: return .document(documents.carTexts(shown, .en, now: now.wall))
-        case .carTextSv: return .document(documents.carTexts(shown, .sv, now: now.wall))
+        case .carTextEn: return .document(texts(shown, .en, last, now: now))
+        case .carTextSv: return .document(texts(shown, .sv, last, now: now))
         default: return .plain("")
         }
+    }
+
+    private func texts(
+        _ shown: ShownCar, _ language: Language, _ last: StageReport?, now: Moment
+    ) -> [String: JSONValue] {
+        let receipt = documents.receipt(last, path: last.flatMap { tree.path(of: $0.topic) }, language)
+        return documents.carTexts(shown, language, receipt: receipt, now: now.wall)
     }
 
     /// The same level, but of a later time than the topic says.

@@ -85,7 +85,7 @@ extension StatePublisher {
         let places: [TopicTree.Place] =
             [.init(.bridgeInfo), .init(.bridgeHealth), .init(.boxLink)]
             + sources.map { .init(.source, $0) }
-            + [.init(.power), .init(.battery), .init(.control), .init(.mode)] + carPlaces
+            + [.init(.power), .init(.battery), .init(.control), .init(.mode), .init(.siteTakes)] + carPlaces
             + pricePlaces
             + sources.map { .init(.sourceAvailability, $0) }
             + [.init(.boxAvailability), .init(.bridgeAvailability)]
@@ -210,6 +210,7 @@ extension StatePublisher {
                 documents.control(
                     site.control, sources: site.sources, lastWordAt: site.link.lastFrameAt, now: now.wall))
         case .mode: return .document(documents.mode(site.mode, isLive: isPowerLive))
+        case .siteTakes: return takes([.mode])
         case .source, .sourceAvailability:
             guard let source = site.sources.first(where: { levels[$0.id] == place.level }) else {
                 return .plain("offline")
@@ -222,7 +223,7 @@ extension StatePublisher {
         case .priceNow, .priceSeries, .cheapest, .cheapNow, .planNow, .planSeries, .energy:
             return pricePayload(of: place, now: now) ?? .plain("")
         case .carState, .carLevel, .carControl, .carHold, .carGoal, .carReady, .carTextEn, .carTextSv,
-            .carCommands, .carLastCommand:
+            .carTakes, .carCommands, .carLastCommand:
             return carPayload(of: place, now: now)
         case .bridgePing, .bridgeRepublish, .bridgeReload, .result, .carLevelSet, .carLevelAdjust,
             .carControlSet,

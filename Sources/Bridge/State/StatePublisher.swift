@@ -34,6 +34,16 @@ public struct StatePublisher {
     var dayEnds: Duration?
     /// How the last command of each loadpoint ended, by id.
     var lastCommands: [String: StageReport] = [:]
+    /// When the oldest of them is a day old, on our clock.
+    var commandsEnd: Duration?
+    /// One of them was taken back, so its topic is to be emptied.
+    var hasDroppedCommands = false
+    /// Whose order last went through us, by loadpoint.
+    var askers: [String: Asker] = [:]
+    /// Loadpoints at which an order of ours is under way.
+    var busy: Set<String> = []
+    /// Who placed the hold of each loadpoint, as far as that can be known.
+    var holds: [String: HoldWatch] = [:]
     var shown: [String: Source.State] = [:]
     var controlWorsenedAt: Duration?
     var pace: PowerPace
@@ -79,6 +89,7 @@ public struct StatePublisher {
     public mutating func timer(now: Moment) -> [Message] {
         guard let nextDeadline, nextDeadline <= now.monotonic else { return [] }
         turnDay(now: now)
+        if commandsEnd.map({ $0 <= now.monotonic }) ?? true { dropOldCommands(now: now) }
         var messages: [Message] = []
         for place in order {
             guard let slot = slots[place], let deadline = slot.deadline(renewal: renewal(of: place)),
@@ -103,6 +114,7 @@ public struct StatePublisher {
     public mutating func everything(now: Moment) -> [Message] {
         mirrored = [:]
         turnDay(now: now)
+        dropOldCommands(now: now)
         var messages: [Message] = []
         for place in order {
             if let notBefore = slots[place]?.notBefore, notBefore > now.monotonic {
@@ -155,6 +167,12 @@ public struct StatePublisher {
             expirySeconds: expiry(of: place))
     }
 
+    /// What a topic below the site last carried; `nil` when nothing was sent there.
+    func lastSent(_ path: String) -> [UInt8]? {
+        if let text = mirrored[path] { return Array(text.utf8) }
+        return order.first { $0.path == path }.flatMap { slots[$0]?.sent?.payload.bytes }
+    }
+
     /// Holds one place back, so that a reader can take in something else first.
     mutating func hold(_ place: TopicTree.Place, until: Duration) {
         slots[place]?.notBefore = until
@@ -191,7 +209,7 @@ public struct StatePublisher {
     }
 
     mutating func reckon() {
-        var next = dayEnds
+        var next = [dayEnds, commandsEnd].compactMap { $0 }.min()
         for place in order {
             guard let deadline = slots[place]?.deadline(renewal: renewal(of: place)) else { continue }
             next = min(next ?? deadline, deadline)

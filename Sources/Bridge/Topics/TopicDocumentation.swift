@@ -30,7 +30,52 @@ extension TopicTree {
                 lines.append("| `\(member.name)` | \(kind) | \(unit) | \(member.meaning[language]) |")
             }
         }
+        lines += voice(language)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Topics that are not ours: those of the Hermes protocol, when it is switched on.
+    private static func voice(_ language: Language) -> [String] {
+        func say(_ en: String, _ sv: String) -> String { LocalText(en, sv)[language] }
+        let words = Words(language)
+        let rows = [
+            (
+                HermesIntent.topicPrefix + "#", words.in,
+                say(
+                    "What somebody said: `intent.intentName`, `slots`, `sessionId`, `siteId`, `lang`. Only names "
+                        + "that begin with `voice.prefix` are ours; a retained one is never acted on.",
+                    "Vad någon sade: `intent.intentName`, `slots`, `sessionId`, `siteId`, `lang`. Bara namn som "
+                        + "börjar med `voice.prefix` är våra; ett kvarhållet leder aldrig till något.")
+            ),
+            (
+                BridgeMachine.endSession, words.out,
+                say(
+                    "The answer, with `sessionId`, `siteId` and `text`; of a command, its outcome.",
+                    "Svaret, med `sessionId`, `siteId` och `text`; för ett kommando dess utfall.")
+            ),
+            (
+                BridgeMachine.continueSession, words.out,
+                say(
+                    "Asks which car is meant; also with `intentFilter`.",
+                    "Frågar vilken bil som menas; också med `intentFilter`.")
+            ),
+            (
+                BridgeMachine.say, words.out,
+                say(
+                    "The answer where there is no session: `text`, `siteId`, `lang`.",
+                    "Svaret där ingen session finns: `text`, `siteId`, `lang`.")
+            ),
+        ]
+        return [
+            "", "## " + say("Voice (Hermes)", "Röst (Hermes)"), "",
+            say(
+                "With `voice.hermes: true` the bridge also uses these topics, which are not below `<base>/<site>/`. "
+                    + "Nothing there is retained; all of it is QoS 1. See `config/hermes/`.",
+                "Med `voice.hermes: true` använder bryggan också dessa ämnen, som inte ligger under "
+                    + "`<bas>/<anläggning>/`. Inget där är kvarhållet; allt har QoS 1. Se `config/hermes/`."),
+            "",
+            "| \(words.topic) | \(words.direction) | \(words.meaning) |", "|---|---|---|",
+        ] + rows.map { "| `\($0.0)` | \($0.1) | \($0.2) |" }
     }
 
     /// The words of the page around what the table says.
@@ -50,7 +95,9 @@ extension TopicTree {
                 objects in which every member is always present and \
                 unknown is `null`. Times are ISO 8601 with the household's offset. With `mqtt.values: true` \
                 every member that is no list or object is also published alone, as `<topic>/<member>`, with \
-                `null` for unknown. Requests must not be retained. An expiry needs MQTT 5 and holds while the \
+                `null` for unknown. Requests must not be retained: a retained \
+                one is refused and removed (on MQTT 3.1.1, where a broker hides the flag of what comes live, it \
+                is carried out once and removed). An expiry needs MQTT 5 and holds while the \
                 value is live.
                 """,
                 """
@@ -60,7 +107,9 @@ extension TopicTree {
                 där varje medlem alltid finns med och okänt är `null`. \
                 Tider är ISO 8601 med hushållets tidsskillnad. Med `mqtt.values: true` publiceras varje medlem \
                 som inte är en lista eller ett objekt också för sig, som `<ämne>/<medlem>`, med `null` för \
-                okänt. Begäranden får inte vara kvarhållna. Livslängd kräver MQTT 5 och gäller medan värdet är \
+                okänt. Begäranden får inte vara kvarhållna: en \
+                kvarhållen nekas och tas bort (med MQTT 3.1.1, där brokern döljer flaggan för det som kommer just \
+                nu, utförs den en gång och tas bort). Livslängd kräver MQTT 5 och gäller medan värdet är \
                 färskt.
                 """)
         }

@@ -94,7 +94,10 @@ extension TopicTree {
             "charger", .token(Loadpoint.ManualAccount.State.allCases.map(\.rawValue)),
             "how the charger takes it", "hur laddaren följer den"),
         member("limited_by", .text, "what holds it back", "vad som bromsar"),
-        member("asked_by", .text, "who asked, when it was through us", "vem som bad, om det var genom oss"),
+        member(
+            "asked_by", .text,
+            "`from` of the command, else `bridge`; `elsewhere`: the app or the box's page; `box`",
+            "kommandots `from`, annars `bridge`; `elsewhere`: appen eller boxens sida; `box`"),
         member("since", .time, "when it began", "när det började"),
         member("until", .time, "when it ends", "när det slutar"),
         member("until_level", .number(unit: "%"), "or at this level", "eller vid denna nivå"),
@@ -143,6 +146,11 @@ extension TopicTree {
         member("goal", .text, "the goal", "målet"),
         member("readiness", .text, "whether it will be ready", "om den hinner"),
         member("charging", .text, "what is going on", "vad som pågår"),
-        member("receipt", .text, "the last request's outcome", "den senaste begärans utfall"),
+        member(
+            "receipt", .text, "how the last command ended; for a day",
+            "hur det senaste kommandot slutade; i ett dygn"),
+        member(
+            "spoken", .text, "level, what is going on and readiness, for the ear",
+            "nivå, vad som pågår och om den hinner, för örat"),
     ]
 }

@@ -5,6 +5,16 @@ import MQTTTypes
 extension TopicTree {
     static let commandTable = [
         state(
+            .siteTakes, .document(siteTakesMembers),
+            LocalText(
+                "Which commands to the site the box would take from us now.",
+                "Vilka kommandon till anläggningen som boxen skulle ta emot från oss nu.")),
+        state(
+            .carTakes, .document(carTakesMembers),
+            LocalText(
+                "Which commands to this charging point the box would take from us now.",
+                "Vilka kommandon till laddpunkten som boxen skulle ta emot från oss nu.")),
+        state(
             .carCommands, presence,
             LocalText(
                 "Whether the box takes commands for this charging point from us.",
@@ -45,6 +55,19 @@ extension TopicTree {
         request(
             .modeSet,
             LocalText("A mode by the box's key or its label.", "Ett läge med boxens nyckel eller dess namn.")),
+    ]
+
+    private static let siteTakesMembers = [
+        member("mode", .flag, "`mode/set`", "`mode/set`")
+    ]
+
+    /// One for each command; what this version of the box lacks is `false`.
+    private static let carTakesMembers = [
+        member("level", .flag, "`level/set`, `level/adjust`", "`level/set`, `level/adjust`"),
+        member("control", .flag, "`control/set`", "`control/set`"),
+        member("goal", .flag, "`goal/set`", "`goal/set`"),
+        member("surplus_only", .flag, "`surplus_only/set`", "`surplus_only/set`"),
+        member("boost", .flag, "`boost/set`", "`boost/set`"),
     ]
 
     /// What a command adds to a state's topic.

@@ -108,6 +108,7 @@ extension TopicTree {
 
     static let resultMembers = [
         member("id", .text, "of the request; made up when it had none", "begärans id"),
+        member("from", .text, "who asked, as the request says", "vem som bad, enligt begäran"),
         member("topic", .text, "where the request came in", "var begäran kom in"),
         member(
             "stage", .token(Stage.allCases.map(\.rawValue)), "how far it is", "hur långt den har kommit"),

@@ -86,6 +86,8 @@ public enum TopicName: String, Sendable, CaseIterable {
     case planNow = "plan/now"
     case planSeries = "plan/series"
     case energy
+    case siteTakes = "commands"
+    case carTakes = "car/<id>/commands"
     case carCommands = "car/<id>/commands/availability"
     case carLastCommand = "car/<id>/last_command"
     case carLevelSet = "car/<id>/level/set"

@@ -62,6 +62,14 @@ struct DemoHouse: Sendable {
         return settings
     }
 
+    /// Returns once the box is in its room, or after some seconds: a bridge that comes
+    /// earlier would only tell that nobody is there.
+    func boxJoined(_ time: any TimeSource) async {
+        for _ in 0..<250 where relay.socketCount(end: .box) == 0 {
+            guard (try? await time.sleep(for: .milliseconds(20))) != nil else { return }
+        }
+    }
+
     /// Lives until the task is cancelled.
     func run() async {
         await box.run()

@@ -25,6 +25,17 @@ struct UnpairedBox: BoxPort {
     }
 
     private let continuation: AsyncStream<SiteState>.Continuation
+
+    /// There is no box to take it to.
+    func perform(_ order: BoxOrder) async -> AsyncStream<BoxProgress> {
+        let (progress, input) = AsyncStream.makeStream(of: BoxProgress.self)
+        input.yield(.ended(.neverArrived))
+        input.finish()
+        return progress
+    }
+
+    func readBack(_ order: BoxOrder) async -> BoxReadBack { .unknown }
+    func someoneLooks() async {}
 }
 
 /// The memory of bridge and session on disk, under names of their own.

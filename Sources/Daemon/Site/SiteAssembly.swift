@@ -14,6 +14,8 @@ struct SiteAssembly: Sendable {
     let site: Settings.Site
     let loop: WebSocketLoop
     let ambient: Ambient
+    /// Tells this process from any other on ``BridgeSettings/claimTopic``; random, not secret.
+    var instance = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     /// How many times faster than ours the household's clock runs; 1 but for a demo.
     var speed = 1.0
 
@@ -65,7 +67,15 @@ struct SiteAssembly: Sendable {
             mirrorsValues: settings.mqtt.values, zone: site.zone,
             cheapHours: settings.prices.cheapHours, isReadOnly: settings.isReadOnly(site),
             commands: Set(settings.commands.allow.compactMap { CommandName(rawValue: $0.rawValue) }),
-            version: Version.text)
+            voice: voice, claim: instance, version: Version.text)
+    }
+
+    /// Of several sites the first one answers what names no home.
+    private var voice: VoiceSettings? {
+        guard settings.voice.hermes else { return nil }
+        return VoiceSettings(
+            prefix: settings.voice.prefix, isFirst: settings.sites.first?.id == site.id,
+            otherHomes: settings.sites.filter { $0.id != site.id }.flatMap { [$0.id, $0.name] })
     }
 
     private var priceRules: PriceRules {
@@ -87,7 +97,7 @@ struct SiteAssembly: Sendable {
     ///   - clientID: `nil`: the bridge's own.
     func brokerSettings(will: Will?, clientID: String? = nil) -> MQTTSettings {
         let mqtt = settings.mqtt
-        return MQTTSettings(
+        var broker = MQTTSettings(
             host: mqtt.host, port: mqtt.port, clientID: clientID ?? self.clientID,
             keepAliveSeconds: mqtt.keepAliveSeconds,
             credentials: mqtt.user.map { user in
@@ -100,8 +110,12 @@ struct SiteAssembly: Sendable {
             will: will, protocolPreference: protocolPreference,
             // What it writes itself it need not hear (MQTT 5.0 §3.8.3.1); a 3.1.1 broker sends it all the same.
             ignoresOwnMessages: will != nil,
+            // A command that somebody asked the broker to keep is refused, also when it comes live.
+            seesRetainFlag: will != nil,
             // Who leaves a will is the bridge; only it claims its place.
             claimTopic: will == nil ? nil : bridge(for: nil).claimTopic)
+        broker.instance = instance
+        return broker
     }
 
     private static func certificate(_ tls: Settings.TLS) -> MQTTEncryption.ClientCertificate? {

@@ -68,6 +68,7 @@ struct DemoVerb {
         explain(settings, ownBroker: ownBroker, house: house)
         if options.noBridge { await Self.invite(house) }
         let world = Task { await house.run() }
+        await house.boxJoined(around.ambient.time)
         let watching = onlooker(settings, site, loop, around).map { onlooker in Task { await onlooker.run() }
         }
         let running = bridge.map { bridge in Task { await bridge.runner.run() } }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import BoxLink
@@ -74,10 +75,10 @@ import Testing
         var theirs = try responder()
         _ = try theirs.readMessage1(try ours.writeMessage1(payload: []))
         let message = try theirs.writeMessage2().message
-        var chance = SeededChance(seed: 2)
+        var dice = SeededDice(2)
         var exchanges = 0
         for _ in 0..<100_000 {
-            let damaged = message.mutated(&chance)
+            let damaged = message.damaged(&dice)
             guard damaged != message else { continue }
             if damaged.count >= InitiatorHandshake.message2Overhead {
                 exchanges += 1

@@ -1,5 +1,6 @@
 import BoxLink
 import JSONText
+import TestSupport
 import Testing
 
 @Suite struct PairingLinkTests {
@@ -151,9 +152,9 @@ import Testing
 
     @Test func aHundredThousandDamagedLinksAreReadOrRefused() {
         let good = Array(Self.url.utf8)
-        var chance = SeededChance(seed: 7)
+        var dice = SeededDice(7)
         for _ in 0..<100_000 {
-            let text = String(decoding: good.mutated(&chance), as: UTF8.self)
+            let text = String(decoding: good.damaged(&dice), as: UTF8.self)
             guard let link = try? PairingLink(parsing: text) else { continue }
             if link.boxKey.count != 32 || link.code.count != 16 || link.rendezvousSecret.count != 32 {
                 Issue.record("accepted with wrong lengths")
@@ -172,9 +173,9 @@ import Testing
     }
 
     @Test func base64URLHasOneTextForOneValue() {
-        var chance = SeededChance(seed: 8)
+        var dice = SeededDice(8)
         for count in 0..<200 {
-            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) }
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &dice) }
             #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
         }
         #expect(Base64URL.encode([0xfb, 0xff]) == "-_8")

@@ -1,5 +1,6 @@
 import BoxLink
 import JSONText
+import TestSupport
 import Testing
 
 @Suite struct SpokenCodeTests {
@@ -53,9 +54,9 @@ import Testing
                 try SpokenCode.decode(String(decoding: code.prefix(count), as: UTF8.self))
             }
         }
-        var chance = SeededChance(seed: 6)
+        var dice = SeededDice(6)
         for _ in 0..<100_000 {
-            let typed = String(decoding: code.mutated(&chance), as: UTF8.self)
+            let typed = String(decoding: code.damaged(&dice), as: UTF8.self)
             if let bytes = try? SpokenCode.decode(typed), bytes.count != 5 { Issue.record("\(typed)") }
         }
         // Far too many digits must not overflow anything.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import BoxLink
@@ -73,9 +74,9 @@ import Testing
     @Test func aHundredThousandDamagedMessagesOpenNothing() throws {
         let (app, box) = try pair()
         let message = try app.seal([UInt8](repeating: 0, count: 64))
-        var chance = SeededChance(seed: 3)
+        var dice = SeededDice(3)
         for _ in 0..<100_000 {
-            let damaged = message.mutated(&chance)
+            let damaged = message.damaged(&dice)
             if damaged != message, box.open(damaged) != nil { Issue.record("opened \(damaged)") }
         }
         #expect(box.open(message) != nil)
@@ -139,11 +140,11 @@ import Testing
     @Test func itAgreesWithASetThatForgetsNothing() {
         var window = ReplayWindow()
         var seen: Set<UInt64> = []
-        var chance = SeededChance(seed: 4)
+        var dice = SeededDice(4)
         var middle: UInt64 = 0
         for _ in 0..<20_000 {
-            middle += UInt64.random(in: 0...3, using: &chance)
-            let number = middle + UInt64.random(in: 0...150, using: &chance)
+            middle += UInt64.random(in: 0...3, using: &dice)
+            let number = middle + UInt64.random(in: 0...150, using: &dice)
             let highest = seen.max() ?? 0
             let expected =
                 !seen.contains(number) && (seen.isEmpty || number > highest || highest - number < 64)

@@ -1,5 +1,6 @@
 import BoxLink
 import JSONText
+import TestSupport
 import Testing
 
 @Suite struct CBORTests {
@@ -223,10 +224,10 @@ import Testing
 
     @Test func aHundredThousandDamagedMessagesAreReadOrRefused() throws {
         let payloads = try Self.payloads()
-        var chance = SeededChance(seed: 9)
+        var dice = SeededDice(9)
         var read = 0
         for round in 0..<100_000 {
-            let damaged = payloads[round % payloads.count].mutated(&chance)
+            let damaged = payloads[round % payloads.count].damaged(&dice)
             guard let value = try? CBORValue(decoding: damaged) else { continue }
             read += 1
             // What was read can be written and read again.
@@ -240,10 +241,10 @@ import Testing
     }
 
     @Test func aHundredThousandMadeUpMessagesAreReadOrRefused() {
-        var chance = SeededChance(seed: 10)
+        var dice = SeededDice(10)
         for _ in 0..<100_000 {
-            let count = Int.random(in: 0...48, using: &chance)
-            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) }
+            let count = Int.random(in: 0...48, using: &dice)
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &dice) }
             _ = try? CBORValue(decoding: bytes)
         }
     }

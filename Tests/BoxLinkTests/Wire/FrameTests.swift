@@ -1,4 +1,5 @@
 import BoxLink
+import TestSupport
 import Testing
 
 @Suite struct FrameTests {
@@ -68,9 +69,9 @@ import Testing
     @Test func aHundredThousandDamagedFramesStayInBounds() throws {
         let bytes = Array(
             try Frame(lane: .control, payload: Array("payload".utf8)).encoded(bucket: 256).prefix(40))
-        var chance = SeededChance(seed: 5)
+        var dice = SeededDice(5)
         for _ in 0..<100_000 {
-            let damaged = bytes.mutated(&chance)
+            let damaged = bytes.damaged(&dice)
             if let frame = try? Frame(decoding: damaged), frame.payload.count > damaged.count - 6 {
                 Issue.record("longer than its frame: \(damaged)")
             }

@@ -1,6 +1,7 @@
 import BoxLink
 import EnergyModel
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import BoxSession
@@ -105,24 +106,24 @@ import Testing
 
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func damagedBytesNeverTrap(seed: UInt64) throws {
-        var disorder = Disorder(seed: seed)
+        var dice = SeededDice(seed)
         var machine = machine
         var table = table
         let samples = try Self.samples(maxBytes: 1_200)
         for round in 0..<12_500 {
-            read(disorder.damage(samples[round % samples.count].bytes), &machine, &table)
+            read(samples[round % samples.count].bytes.damaged(&dice), &machine, &table)
         }
     }
 
     @Test(arguments: [UInt64(5), 6, 7, 8])
     func distortedMembersNeverTrap(seed: UInt64) throws {
-        var disorder = Disorder(seed: seed)
+        var dice = SeededDice(seed)
         var machine = machine
         var table = table
         let samples = try Self.samples(maxBytes: 1_200).map { try Envelope(decoding: $0.bytes) }
         for round in 0..<12_500 {
             var envelope = samples[round % samples.count]
-            envelope.body = envelope.body.map { disorder.distort($0) }
+            envelope.body = envelope.body.map { dice.distort($0) }
             _ = try? MessageTypes.rewritten(envelope)
             read(envelope, &machine, &table)
         }

@@ -50,7 +50,9 @@ import Testing
 
     @Test(arguments: [
         (400, BoxRefusalReason.Kind.outOfRange), (404, .noCharger), (403, .notAllowed),
-        (500, .unavailable), (503, .starting), (302, .unavailable), (-1, .unavailable),
+        (409, .conflict), (412, .precondition), (422, .outOfRange), (428, .precondition), (401, .notAllowed),
+        (405, .unsupported), (429, .unavailable), (500, .unavailable), (503, .starting), (302, .unavailable),
+        (-1, .unavailable),
     ])
     func anAnswerOfTheHandlerHasAKind(status: Int, kind: BoxRefusalReason.Kind) {
         #expect(RefusalTable.reason(status: status, error: "why")?.kind == kind)

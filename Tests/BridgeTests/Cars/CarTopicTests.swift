@@ -214,7 +214,7 @@ import Testing
         var reborn = Bench(disk: bench.disk, started: morning + 60)
         reborn.connect()
         let before = reborn.retained.keys.filter { $0.contains("/car/") }.count
-        #expect(before == 9)
+        #expect(before == 10)
         var unread = state
         unread.cars = nil
         unread.sources = unread.sources.map { source in

@@ -37,7 +37,6 @@ func houseWithCars() -> SiteState {
         isReadOnly: Bool = false
     ) -> CommandParser {
         CommandParser(
-            language: .en,
             household: HouseholdZone(boxZone: "Europe/Stockholm", configured: .utc),
             isReadOnly: isReadOnly, open: open, site: houseWithCars().changed(change))
     }
@@ -60,7 +59,7 @@ func houseWithCars() -> SiteState {
         if case .refused(let report, _) = result { report.code } else { nil }
     }
     func text(_ result: CommandParser.Result) -> String? {
-        if case .refused(let report, _) = result { report.detail } else { nil }
+        if case .refused(let report, _) = result { report.detail?.en } else { nil }
     }
 
     @Test(arguments: [
@@ -279,7 +278,8 @@ func houseWithCars() -> SiteState {
             parse("car/garage/level/set", message)
                 == .command(
                     Command(
-                        id: "a1", topic: "ftw/home/car/garage/level/set", loadpoint: "garage",
+                        id: "a1", from: "kitchen", topic: "ftw/home/car/garage/level/set",
+                        loadpoint: "garage",
                         intent: .level(.exactly(0.62)), requested: "62 %", deadline: .seconds(1_030),
                         responseTopic: "answers/me", correlationData: [1, 2])))
     }

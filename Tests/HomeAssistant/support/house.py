@@ -19,10 +19,12 @@ class House:
     house to a paired bridge.
     """
 
-    def __init__(self, broker: Broker, folder: Path | None = None) -> None:
+    def __init__(self, broker: Broker, folder: Path | None = None,
+                 options: list[str] | None = None) -> None:
         self.broker = broker
         self.folder = folder or work_folder("house")
         self.relay_port = free_port()
+        self._options = options or []
         self._child: Child | None = None
         self._console: Console | None = None
 
@@ -31,7 +33,7 @@ class House:
         self._child = Child(
             [program(), "demo", "--no-bridge", "--console", "--no-print", "--plain",
              "--relay-port", str(self.relay_port), "--state", str(self.folder / "box.json"),
-             "--broker", f"{self.broker.host}:{self.broker.port}"],
+             "--broker", f"{self.broker.host}:{self.broker.port}", *self._options],
             self.folder / "house.log", keeps_input=True)
         self._console = Console(self._child)
         self("where")

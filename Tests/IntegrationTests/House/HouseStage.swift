@@ -52,6 +52,10 @@ final class HouseStage: Sendable {
         var memory = KeptMemory()
         /// Sources that are offline from the start.
         var offline: [String] = []
+        /// What this bridge may do.
+        var role = BoxRole.owner
+        /// The owner lets the bridge confirm a goal by itself.
+        var consent = false
     }
 
     private init(_ plan: Plan) throws {
@@ -72,6 +76,7 @@ final class HouseStage: Sendable {
         settings.readInterval = plan.readInterval
         settings.zone = plan.zone
         settings.memory = plan.memory
+        settings.goalConsent = plan.consent
         let carrier = relay.carrier(room: "home", end: .app)
         session = BoxSession(
             settings: settings, carrier: carrier,
@@ -80,13 +85,18 @@ final class HouseStage: Sendable {
                 chance: { 0.5 }))
     }
 
+    /// The key under which the box knows us.
+    static var ourKey: [UInt8] {
+        get throws { try X25519KeyPair(secret: Array(repeating: 1, count: 31) + [9]).publicKey }
+    }
+
     /// Runs a house with a live session and ends both afterwards.
     static func run(_ plan: Plan = Plan(), _ body: (HouseStage) async throws -> Void) async throws {
         let stage = try HouseStage(plan)
         if let situation = plan.situation { await stage.box.setCar(situation) }
         for name in plan.offline { await stage.box.setSource(name, .offline) }
         await stage.box.enrol(
-            clientKey: try X25519KeyPair(secret: Array(repeating: 1, count: 31) + [9]).publicKey)
+            clientKey: try ourKey, role: plan.role)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await stage.box.run() }
             group.addTask { await stage.session.run() }
@@ -156,8 +166,10 @@ final class HouseStage: Sendable {
         await cars.first { $0.loadpoint.id == id }
     }
 
-    /// The paths of our questions, in order.
-    var asked: [String] { get async { await box.requestLog.requests.map(\.path) } }
+    /// The paths of our questions, in order, without those about the end of a hold.
+    var asked: [String] {
+        get async { await box.requestLog.requests.map(\.path).filter { !$0.hasSuffix("/manual_hold") } }
+    }
 
     /// The reasons the session gave, in order, since the last look.
     func reasons() -> [String] {

@@ -22,6 +22,8 @@ final class Stage: Sendable {
         var house = SimulatedHouseSettings()
         /// Whether the box joins the relay at once.
         var boxIsThere = true
+        /// The house lives by our clock instead of standing still.
+        var isHouseAwake = false
 
         init() {
             // More sun than the battery takes, so that there is something at the meter too.
@@ -66,7 +68,9 @@ final class Stage: Sendable {
             settings: boxSettings,
             house: SimulatedHouse(
                 settings: options.house,
-                clock: HouseClock(time: SystemTime(), startingAt: noon, factor: 1e-9)),
+                clock: options.isHouseAwake
+                    ? HouseClock(following: SystemTime())
+                    : HouseClock(time: SystemTime(), startingAt: noon, factor: 1e-9)),
             carrier: RelayCarrier(
                 settings: RelaySettings(
                     url: url, caFile: options.relay?.authority, secret: boxSettings.rendezvousSecret,
@@ -112,9 +116,10 @@ final class Stage: Sendable {
     ///
     /// - Parameters:
     ///   - state: Its state folder; two bridges with one name share their memory.
+    ///   - asksForAll: It also reads plan, prices and energy, as the daemon does.
     ///   - change: What is otherwise in its configuration.
     func bridge(
-        state: String = "state", _ change: (inout Settings) -> Void = { _ in }
+        state: String = "state", asksForAll: Bool = false, _ change: (inout Settings) -> Void = { _ in }
     ) throws -> RunningBridge {
         var settings = settings
         change(&settings)
@@ -128,11 +133,12 @@ final class Stage: Sendable {
         record.site = site.id
         try pairings.save(record)
         let carrier = try assembly.carrier(for: record)
-        let session = try assembly.session(for: record, over: carrier)
-        let bridgeSettings = assembly.bridge(for: record)
-        let client = assembly.broker(will: bridgeSettings.will)
         let log = lines.log
         let memory = StateFile(folder, site: site.id) { log.error("\($0)") }
+        let session = try assembly.session(
+            for: record, over: carrier, memory: asksForAll ? DiskMemory(file: memory) : nil)
+        let bridgeSettings = assembly.bridge(for: record)
+        let client = assembly.broker(will: bridgeSettings.will)
         let service = BridgeService(
             settings: bridgeSettings, box: session, broker: client, memory: DiskMemory(file: memory),
             hooks: BridgeHooks(health: { await HealthReading.take(session: session, broker: client) }),

@@ -71,6 +71,13 @@ final class TestClient: Sendable {
         }
     }
 
+    /// The next unread message that is wanted.
+    func next(_ what: String, _ isWanted: @escaping @Sendable (Message) -> Bool) async throws -> Message {
+        try await events.next(what) {
+            if case .message(let message) = $0, isWanted(message) { message } else { nil }
+        }
+    }
+
     /// Connects, and subscribes to `filters`.
     static func subscribed(_ settings: MQTTSettings, to filters: [String]) async throws -> TestClient {
         let client = TestClient(settings)

@@ -1,34 +1,7 @@
 import BoxLink
+import TestSupport
 
-/// Repeatable disorder (SplitMix64).
-struct Disorder: RandomNumberGenerator {
-    var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-
-    /// A damaged copy: some bytes changed, dropped, put in, or the tail cut off.
-    mutating func damage(_ bytes: [UInt8]) -> [UInt8] {
-        var copy = bytes
-        for _ in 0..<Int.random(in: 1...3, using: &self) {
-            guard !copy.isEmpty else { return copy }
-            let place = Int.random(in: 0..<copy.count, using: &self)
-            switch Int.random(in: 0..<5, using: &self) {
-            case 0: copy[place] = UInt8.random(in: 0...255, using: &self)
-            case 1: copy[place] ^= 1 << UInt8.random(in: 0..<8, using: &self)
-            case 2: copy.remove(at: place)
-            case 3: copy.insert(UInt8.random(in: 0...255, using: &self), at: place)
-            default: copy.removeSubrange(place...)
-            }
-        }
-        return copy
-    }
-
+extension SeededDice {
     private static let oddities: [CBORValue] = [
         .int(.min), .int(.max), .int(-1), .int(0), .unsigned(.max), .float(.nan), .float(.infinity),
         .float(0.5), .text(""), .text("-1"), .text("99999999999999999999"), .bytes([]), .array([]),
@@ -59,6 +32,6 @@ struct Disorder: RandomNumberGenerator {
     }
 
     private mutating func oddity() -> CBORValue {
-        Self.oddities[Int.random(in: 0..<Self.oddities.count, using: &self)]
+        Self.oddities.randomElement(using: &self) ?? .null
     }
 }
