@@ -82,7 +82,10 @@ let package = Package(
         tests("PersistenceTests", ["Persistence", "JSONText"]),
         tests(
             "DaemonTests",
-            ["Daemon", "Ambient", "BoxLink", "Configuration", "JSONText", "MQTTTypes", "Persistence"],
+            [
+                "Daemon", "Ambient", "BoxLink", "BoxSimulator", "Configuration", "JSONText", "MQTTTypes",
+                "Persistence",
+            ],
             exclude: ["Site/Pictures"]),
         tests(
             "IntegrationTests",

@@ -1,27 +1,47 @@
 #!/usr/bin/env bash
-# All tests: units, the recorded sessions of a real box, and the whole stack against a real broker.
-# Installs what is missing first. Ends non-zero when a test fails, is skipped, or a warning appears.
+# All tests: units, the recorded sessions of a real box, the whole stack against a real broker, and
+# the bridge as people run it against a real Home Assistant. Installs what is missing first. Ends
+# non-zero when a test fails, is skipped, or a warning appears.
 #
-#   deploy/test.sh [OPTIONS OF 'swift test']
+#   deploy/test.sh                             everything; as root, since Home Assistant gets a Debian
+#                                              root of its own in .build/home-assistant
+#   deploy/test.sh [OPTIONS OF 'swift test']   these tests, without Home Assistant
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deploy/install.sh
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+installed=$(mktemp)
+trap 'rm -f "$log" "$installed"' EXIT
 # The tests start their own brokers on loopback.
 export MQTT_TEST_BROKER=${MQTT_TEST_BROKER:-auto} SWIFT_BACKTRACE=enable=no
+installing=
+if [ $# -eq 0 ]; then
+    # Mostly waiting for mirrors: it goes on while the rest is built.
+    Tests/HomeAssistant/rig/install.sh >"$installed" 2>&1 &
+    installing=$!
+fi
 swift build --build-tests --explicit-target-dependency-import-check error
 run() { swift test --skip-build --disable-xctest "$@" 2>&1 | tee -a "$log"; }
 if [ $# -gt 0 ]; then
     run "$@"
 else
+    wait "$installing" || {
+        echo "test: Home Assistant could not be installed:" >&2
+        cat "$installed" >&2
+        exit 1
+    }
     # The whole stack gets the machine for itself: it meets real sockets and real programs, and the
     # seeded mutations of the units would starve it.
     run --skip IntegrationTests
-    run --filter IntegrationTests
+    run --filter IntegrationTests --skip KillTests
+    # Hundreds of programs that start and die want the machine for themselves too.
+    run --filter KillTests
 fi
 # What Swift Testing writes for a test that did not run; a name with that word in it is none.
 if grep -E '^[^A-Za-z]*(Test|Suite) .* skipped' "$log"; then
     echo "test: something was skipped; a run that skips proves nothing" >&2
     exit 1
+fi
+if [ $# -eq 0 ]; then
+    FTW_MQTT_PROGRAM="$(swift build --show-bin-path)/ftw-mqtt" deploy/test-home-assistant.sh
 fi

@@ -31,12 +31,18 @@ extension BridgeMachine {
         guard message.retained else { return false }
         guard publisher.session?.version == .v5 else { return true }
         let isFirst = keptSeen.count < 5_000 && keptSeen.insert(path).inserted
+        // An earlier run of ours cannot have started later than this one.
+        if path == TopicName.bridgeInfo.rawValue, let other = stranger(message), other > run.instance {
+            return phase != .up
+        }
         return phase != .up || (isFirst && now.monotonic < keptUntil ?? .zero)
     }
 
     /// What an earlier run left comes late: it is not ours any more, and nobody's doing.
     private mutating func replace(_ path: String, _ message: Message, now: Moment) {
         guard phase == .up, isOurs(path), publisher.lastSent(path) != message.payload else { return }
+        // Should it be another copy after all, it answers, and is met then.
+        if path == TopicName.bridgeInfo.rawValue { return writeBack(path, now: now) }
         writeBacks[path] = writeBacks[path] ?? now.monotonic + .milliseconds(500)
     }
 
@@ -174,13 +180,19 @@ extension BridgeMachine {
 
     // MARK: A second copy
 
+    /// Who introduces itself there; `nil` when it is nobody, or we.
+    private func stranger(_ message: Message) -> String? {
+        guard let other = (try? JSONValue(parsing: message.payload))?["instance"]?.stringValue,
+            !other.isEmpty, other.utf8.count <= 64, other != run.instance
+        else { return nil }
+        return other
+    }
+
     /// Another bridge introduced itself on our topics.
     ///
     /// - Returns: False if that was no introduction of another one.
     private mutating func meet(_ message: Message, now: Moment) -> Bool {
-        guard let other = (try? JSONValue(parsing: message.payload))?["instance"]?.stringValue,
-            !other.isEmpty, other.utf8.count <= 64, other != run.instance
-        else { return false }
+        guard let other = stranger(message) else { return false }
         let isNew = rival != other
         if other < run.instance {
             rival = other

@@ -90,6 +90,9 @@ struct BridgeMachine {
     /// Options of the mode that are gone but may still be shown, and until when.
     var lingering: [String] = []
     var settleAt: Duration?
+    /// Discovery that changed and is told once more, and when.
+    var retold: Set<String> = []
+    var retellAt: Duration?
 
     init(
         settings: BridgeSettings, run: BridgeRun, memory: (String) -> JSONValue?, canReload: Bool = false,
@@ -126,7 +129,9 @@ struct BridgeMachine {
     var nextDeadline: Duration? {
         var next = [pictureAt, resumeAt, desk.nextDeadline, voice?.nextDeadline]
         if phase == .up {
-            next += [republishAt, healthAt, settleAt, writeBacks.values.min(), publisher.nextDeadline]
+            next += [
+                republishAt, healthAt, settleAt, retellAt, writeBacks.values.min(), publisher.nextDeadline,
+            ]
         }
         return phase == .stopped ? nil : next.compactMap { $0 }.min()
     }
@@ -186,6 +191,7 @@ struct BridgeMachine {
         republishAt = nil
         resumeAt = nil
         settleAt = nil
+        retellAt = nil
         writeBacks = [:]
         desk.brokerLeft()
         if loss.code != .stopped { fault(loss.code.rawValue, loss.sentence, now: now) }
@@ -288,6 +294,7 @@ struct BridgeMachine {
             for message in publisher.everything(now: now) { publish(message, now: now) }
         }
         if isDue(settleAt) { settleOptions(now: now) }
+        if isDue(retellAt) { retell(now: now) }
         if isDue(healthAt) {
             healthAt = now.monotonic + .seconds(60)
             actions.append(.askHealth)

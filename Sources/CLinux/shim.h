@@ -12,6 +12,13 @@
 
 /* stdout and stderr are global variables in C, which strict concurrency refuses. */
 static inline void clinux_line_buffer_stdout(void) { setvbuf(stdout, 0, _IOLBF, 0); }
+/* One piece of text in one go: what other threads print comes before or after it. */
+static inline void clinux_write_stdout(const char *text, size_t length) {
+    flockfile(stdout);
+    fwrite(text, 1, length, stdout);
+    fflush(stdout);
+    funlockfile(stdout);
+}
 /* A child gets nothing from `first` on. The declaration is hidden without _GNU_SOURCE. */
 static inline int clinux_close_from(posix_spawn_file_actions_t *actions, int first) {
     extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);

@@ -44,6 +44,8 @@ public struct EnergyTracker: Sendable {
     public private(set) var total: EnergyLedger?
     private var today: EnergyLedger?
     private var day: LocalDay?
+    /// What a box without a ledger says of its days.
+    private var days: EnergyDays?
     /// The first reading of an earlier history is done. Before that a total would
     /// look like energy that flows now.
     private var isComplete = false
@@ -76,7 +78,15 @@ public struct EnergyTracker: Sendable {
         turn(zone: zone, now: now)
         total?.add(history, now: now)
         today?.add(history, now: now)
+        days = nil
         if !isBehind(now: now) { isComplete = true }
+        shown = nil
+    }
+
+    /// Takes in the days of a box that keeps no ledger: they show today's energy and add nothing to
+    /// the totals, because a day of samples may be stretched or corrected. The car is in none of them.
+    public mutating func add(_ days: EnergyDays) {
+        self.days = days
         shown = nil
     }
 
@@ -99,8 +109,8 @@ public struct EnergyTracker: Sendable {
             return result
         }
         shown = EnergyBoard(
-            since: total.since, totalsKWh: isComplete ? kWh(total) : [:], day: day, todayKWh: kWh(today),
-            countedUntil: total.answeredUntil)
+            since: total.since, totalsKWh: isComplete ? kWh(total) : [:], day: day,
+            todayKWh: days?.todayKWh(day) ?? kWh(today), countedUntil: total.answeredUntil)
         return shown
     }
 

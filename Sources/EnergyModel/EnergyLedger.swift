@@ -114,6 +114,15 @@ public struct EnergyDays: Sendable, Equatable {
         guard let days else { return nil }
         self.days = days
     }
+
+    /// In kWh to the hundredth, rounded down; nothing when that day is not told. A day that reads
+    /// zero throughout had no data yet, which is not zero.
+    func todayKWh(_ day: LocalDay) -> [EnergyFlow: Double] {
+        guard let energyWh = days.last(where: { $0.date == day.iso })?.energyWh,
+            energyWh.values.contains(where: { $0 > 0 })
+        else { return [:] }
+        return energyWh.mapValues { ($0 / 10).rounded(.down) / 100 }
+    }
 }
 
 /// Totals that never fall, summed from the box's own energy buckets, because

@@ -9,11 +9,20 @@ import Synchronization
 /// stop the house from being shown.
 public final class StateFile: Sendable {
     /// What the owner should tell people about.
-    public enum Report: Sendable, Equatable {
+    public enum Report: Sendable, Equatable, CustomStringConvertible {
         case setAside(SetAside)
         case failed(StateError)
         /// Saving works again.
         case recovered
+
+        /// One sentence for the log.
+        public var description: String {
+            switch self {
+            case .setAside(let file): file.description
+            case .failed(let error): error.description
+            case .recovered: "the state folder can be written again"
+            }
+        }
     }
 
     private struct State {

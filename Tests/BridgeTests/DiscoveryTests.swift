@@ -35,6 +35,22 @@ import Testing
         #expect(try JSONValue(parsing: message.payload) == JSONValue(parsing: DiscoveryDocuments.battery))
     }
 
+    /// Home Assistant may have dropped the new parts of what changed while it was busy.
+    @Test func whatChangedIsToldOnceMore() throws {
+        var bench = Bench(settings())
+        bench.see(
+            house().changed {
+                $0.battery = nil; $0.sources = []
+            })
+        bench.connect()
+        let changed = bench.see(house()).filter { $0.topic == siteTopic }
+        #expect(changed.count == 1)
+        #expect(!bench.pass(.seconds(14)).contains { $0.topic == siteTopic })
+        let again = bench.pass(.seconds(2)).filter { $0.topic.hasPrefix("homeassistant/") }
+        #expect(again.filter { $0.topic == siteTopic }.map(\.payload) == changed.map(\.payload))
+        #expect(!bench.pass(.seconds(60)).contains { $0.topic.hasPrefix("homeassistant/") })
+    }
+
     /// The rules of the closed schema, for every document that a house can cause.
     @Test(arguments: Language.allCases)
     func everyDocumentKeepsTheRules(language: Language) throws {

@@ -46,6 +46,35 @@ private func unwrap<Value>(_ value: Value?) throws -> Value {
         }
     }
 
+    /// A clock that a time server pulls to and fro by seconds, and now and then by half a minute:
+    /// within minutes of a change nothing is taken back, and nothing changes between edges.
+    @Test(arguments: [CheapRule.level(3), .under(0.5), .window(hours: 2)], [UInt64](1...3))
+    func cheapNowDoesNotFlapWhileTheClockJitters(rule: CheapRule, seed: UInt64) throws {
+        let zone = try stockholm()
+        var dice = Seeded(state: seed)
+        let midnight = zone.start(of: LocalDay(year: 2026, month: 10, day: 25))
+        var tracker = tracker(
+            prices(midnight, (0..<196).map { _ in .random(in: -50...150, using: &dice) }), rule)
+        var last: Bool?
+        var changedAt = -10_000
+        var changes = 0
+        var off = 0.0
+        for second in 0..<90_000 {
+            if second % 700 == 0 { off = .random(in: -40...40, using: &dice) }
+            let now = midnight.addingTimeInterval(Double(second) + off + .random(in: -2...2, using: &dice))
+            guard now >= midnight else { continue }
+            let isCheap = try unwrap(tracker.board(zone: zone, isOld: false, now: now)?.isCheapNow)
+            if let last, last != isCheap {
+                changes += 1
+                #expect((second + 50) % 900 <= 100, "\(second) is at no edge")
+                #expect(second - changedAt >= 780, "\(second) takes back what \(changedAt) said")
+                changedAt = second
+            }
+            last = isCheap
+        }
+        #expect(changes >= 2)
+    }
+
     @Test func aClockThatIsSetBackALittleTakesNothingBack() throws {
         let zone = try stockholm()
         let midnight = zone.start(of: LocalDay(year: 2026, month: 11, day: 30))

@@ -83,6 +83,34 @@ private let midnight24 = 1_792_792_800  // 24 Oct 2026 00:00 CEST
                 .pricesUntil != nil)
     }
 
+    /// The day before a clock change and the day itself: 92 or 100 quarters, every one once, and a
+    /// window is as long as it says whatever the clock on the wall does.
+    @Test(arguments: [
+        LocalDay(year: 2026, month: 3, day: 29), LocalDay(year: 2026, month: 10, day: 25),
+        LocalDay(year: 2027, month: 3, day: 28), LocalDay(year: 2027, month: 10, day: 31),
+    ])
+    func windowsOverAClockChangeAreTheOnesThatTryingAllFinds(day: LocalDay) throws {
+        let zone = try stockholm()
+        var dice = Seeded(state: UInt64(day.number))
+        let first = Int(zone.start(of: day.adding(days: -1)).timeIntervalSince1970)
+        let end = Int(zone.start(of: day.adding(days: 1)).timeIntervalSince1970)
+        let totals = (0..<((end - first) / 900)).map { _ in Double(Int.random(in: -40...40, using: &dice)) }
+        let prices = Prices(slots: slots(from: first, minutes: 15, totals.map { $0 }))
+        for start in stride(from: first, to: end, by: 900) {
+            for (offset, length) in [(0, 8), (1, 12), (450, 16)] {
+                let now = start + offset
+                let answer = prices.cheapest(hours: Double(length) / 4, now: at(now))
+                let expected = tryAll(
+                    totals.map { $0 }, from: first, step: 900, now: now, length: length, end: now + 86_400)
+                #expect(
+                    answer.window.map { Int($0.start.timeIntervalSince1970) } == expected?.start, "\(now)")
+                guard let window = answer.window, let expected else { continue }
+                #expect(abs(window.averageMinor - expected.average) < 1e-9)
+                #expect(window.end.timeIntervalSince(window.start) == Double(length) * 900)
+            }
+        }
+    }
+
     /// Compared with trying every quarter, on random days: quarters and hours,
     /// holes, equal and negative prices, few and many slots, any moment.
     @Test func everyWindowIsTheOneThatTryingAllFinds() {

@@ -98,6 +98,22 @@ import Testing
         #expect(try folder.names().count == 2)
     }
 
+    /// What people find in the log is a sentence with what to do, not how we spell it inside.
+    @Test func reportsAreSentences() throws {
+        let (folder, file) = try memory()
+        try folder.write("memory-home.energy.json", Array("{".utf8))
+        #expect(file.load("energy") == nil)
+        #expect(
+            reports.taken.map(\.description) == [
+                "\(folder.path)/memory-home.energy.json is damaged; it is kept as "
+                    + "memory-home.energy.json.damaged-20261130T071640Z and the bridge goes on without it"
+            ])
+        #expect(
+            StateFile.Report.failed(.notAFile(path: "/x")).description
+                == "/x is not a plain file; move it away")
+        #expect(StateFile.Report.recovered.description == "the state folder can be written again")
+    }
+
     @Test func aNameThatIsNoneIsReportedNotFatal() throws {
         let (_, file) = try memory()
         #expect(!file.save("../x", 1))

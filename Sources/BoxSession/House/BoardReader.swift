@@ -22,6 +22,12 @@ struct BoardReader {
         var kind: AskBook.Kind
         var why: String
         var question: RequestTable.Question
+
+        /// What is asked, for the log.
+        var what: String {
+            if case .api(let request) = question { return request.path }
+            return "price.get"
+        }
     }
 
     private let settings: Settings
@@ -40,8 +46,10 @@ struct BoardReader {
     private var hasNoPrices = false
     /// `/api/prices` was refused; in this run of the box the session is asked instead.
     private var usesMessage = false
-    /// This box keeps no ledger.
+    /// This box keeps no ledger: it is asked for its day instead.
     private var hasNoLedger = false
+    /// Nor does it tell of days.
+    private var hasNoDays = false
     private var fiveMinutes: Int64?
 
     /// The box closes its buckets on the five minutes; asked a little later, not
@@ -69,6 +77,7 @@ struct BoardReader {
         book.restarted()
         usesMessage = false
         hasNoLedger = false
+        hasNoDays = false
     }
 
     /// Looks at time and stream for reasons to ask, after every event.
@@ -119,7 +128,7 @@ struct BoardReader {
         guard isOpen else { return [] }
         var wanted: Set<AskBook.Kind> = []
         if has(.apiPassthrough) || has(.spotPrice) { wanted.insert(.prices) }
-        if has(.apiPassthrough), !hasNoLedger { wanted.insert(.energy) }
+        if has(.apiPassthrough), !hasNoDays { wanted.insert(.energy) }
         return wanted
     }
 
@@ -150,6 +159,10 @@ struct BoardReader {
                     maxBytes: 1 << 20, priority: .prices))
         case .energy:
             guard let stretch = energy.nextAsk(zone: zone, now: wall) else { return nil }
+            if hasNoLedger {
+                return .api(
+                    APIRequest(path: "/api/energy/daily", query: ["days": "1"], priority: .history))
+            }
             return .api(
                 APIRequest(
                     path: "/api/energy/history",
@@ -162,9 +175,7 @@ struct BoardReader {
 
     private static func ms(_ date: Date) -> Int64 { Int64(clamping: date.timeIntervalSince1970 * 1_000) }
 
-    static func path(_ kind: AskBook.Kind) -> String {
-        kind == .energy ? "/api/energy/history" : "the prices"
-    }
+    static func subject(_ kind: AskBook.Kind) -> String { kind == .energy ? "the energy" : "the prices" }
 
     /// Takes an answer; anything but a good one leaves the last data standing, marked old.
     ///
@@ -177,20 +188,23 @@ struct BoardReader {
         case .failure(.linkLost), .failure(.notConnected), .failure(.cancelled):
             book.lost(kind)
             return nil
+        case .failure(.refused(let refusal)) where refusal.code == Contract.ErrorCode.unknownOp.rawValue:
+            // A route that a box lacks is refused so, and never a 404 (FTW wire §8).
+            return lacksRoute(kind, "the box has no such route", at: now)
         case .failure(let error):
             book.failed(kind, at: now)
             return error.description
         case .success(.price(let message)): take(Prices(message), wall: wall)
         case .success(.api(let answer)):
+            if kind == .energy, answer.status == 404 {
+                return lacksRoute(kind, "the box answered 404", at: now)
+            }
             if let fault = take(kind, answer, wall: wall) {
-                if kind == .prices, has(.spotPrice), !usesMessage {
-                    usesMessage = true
-                    book.answered(kind, at: now)
-                    book.changed(kind, "the passthrough gives none: \(fault)")
-                    return nil
+                guard kind == .prices else {
+                    book.failed(kind, at: now)
+                    return fault
                 }
-                book.failed(kind, at: now)
-                return fault
+                return lacksRoute(kind, fault, at: now)
             }
         case .success(.plan): break
         }
@@ -201,11 +215,30 @@ struct BoardReader {
         return nil
     }
 
-    private mutating func take(_ kind: AskBook.Kind, _ answer: APIAnswer, wall: Date) -> String? {
-        if kind == .energy, answer.status == 404 {
+    /// The way that was tried leads nowhere: takes the other one, until the box restarts.
+    ///
+    /// - Returns: What was wrong, when there is no other way.
+    private mutating func lacksRoute(_ kind: AskBook.Kind, _ fault: String, at now: Duration) -> String? {
+        switch kind {
+        case .prices where has(.spotPrice) && !usesMessage:
+            usesMessage = true
+            book.answered(kind, at: now)
+            book.changed(kind, "the passthrough gives none: \(fault)")
+        case .energy where !hasNoLedger:
             hasNoLedger = true
-            return nil
+            book.answered(kind, at: now)
+            book.changed(kind, "the box keeps no ledger")
+        case .energy:
+            hasNoDays = true
+            book.answered(kind, at: now)
+        default:
+            book.failed(kind, at: now)
+            return fault
         }
+        return nil
+    }
+
+    private mutating func take(_ kind: AskBook.Kind, _ answer: APIAnswer, wall: Date) -> String? {
         guard answer.status == 200 else { return "the box answered \(answer.status)" }
         guard let document = try? JSONValue(parsing: answer.body) else { return "not a document" }
         switch kind {
@@ -215,6 +248,9 @@ struct BoardReader {
             let read = Prices(document)
             guard isOff || read != nil else { return "not such a document" }
             take(read, wall: wall)
+        case .energy where hasNoLedger:
+            guard let days = EnergyDays(document) else { return "not such a document" }
+            energy.add(days)
         case .energy:
             guard let history = EnergyHistory(document) else { return "not such a document" }
             energy.add(history, zone: zone, now: wall)

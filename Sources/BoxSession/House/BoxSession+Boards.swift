@@ -17,7 +17,7 @@ extension BoxSession {
     func askForBoards() {
         rememberBoards()
         for ask in boards.take(at: now, wall: ambient.time.wall) {
-            ambient.log.debug("asking for \(BoardReader.path(ask.kind)): \(ask.why)")
+            ambient.log.debug("asking for \(ask.what): \(ask.why)")
             submit(ask.question, .board(ask.kind))
         }
     }
@@ -27,12 +27,12 @@ extension BoxSession {
         let fault = boards.finished(kind, outcome, at: now, wall: ambient.time.wall)
         // Before it is shown: a total that was shown is where the next run begins.
         rememberBoards()
-        let path = BoardReader.path(kind)
+        let subject = BoardReader.subject(kind)
         if let fault {
-            let line = "\(path) could not be read: \(fault)"
+            let line = "\(subject) could not be read: \(fault)"
             if hadFailed { ambient.log.debug(line) } else { ambient.log.warning(line) }
         } else if hadFailed, !boards.book.hasFailed(kind) {
-            ambient.log.notice("\(path) can be read again")
+            ambient.log.notice("\(subject) can be read again")
         }
     }
 

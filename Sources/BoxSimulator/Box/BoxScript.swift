@@ -28,6 +28,9 @@ struct BoxScriptState: Sendable {
     var refusedHandshakes = 0
     /// Loadpoints answer with the percent spelling of before 2.2.1 too.
     var usesOldSpelling = false
+    /// Modes on top of the vintage's, and ones of it that are gone.
+    var addedModes: [BoxMode] = []
+    var removedModes: Set<String> = []
 }
 
 /// What may go wrong with an answer of the API.
@@ -56,6 +59,8 @@ public enum CommandFate: Sendable, Equatable {
     case resultLost
     /// A receipt at once; the box acts and answers that many beats later.
     case slow(beats: Int)
+    /// The box carries it out, and the result comes so many beats later; at least one.
+    case resultLate(beats: Int)
     /// A receipt, and a read-back that differs.
     case overtaken(by: Double)
     /// A receipt, and nothing to read back.
@@ -81,6 +86,8 @@ public struct BoxLog: Sendable {
         public var status: Int?
         /// The refusal's code when no handler ran.
         public var refusal: String?
+        /// What a write brought.
+        public var body: [UInt8]?
     }
     public struct Command: Sendable, Equatable {
         public var at: Date
@@ -102,12 +109,17 @@ public struct BoxLog: Sendable {
     public internal(set) var messages: [String: Int] = [:]
     /// Handshakes that were answered.
     public internal(set) var handshakes = 0
+    /// How many requests went to each path, however long ago.
+    public internal(set) var counts: [String: Int] = [:]
 
     /// How many requests went to that path.
-    public func count(_ path: String) -> Int { requests.count { $0.path == path } }
+    public func count(_ path: String) -> Int { counts[path] ?? 0 }
 
     mutating func add(_ request: Request) {
         requests.append(request)
+        if counts.count < Self.limit || counts[request.path] != nil {
+            counts[request.path, default: 0] += 1
+        }
         if requests.count > Self.limit { requests.removeFirst() }
     }
     mutating func add(_ command: Command) {
@@ -144,6 +156,7 @@ extension SimulatedBox {
     /// Lets a client in without a code, as if it had paired long ago.
     public func enrol(clientKey: [UInt8], role: BoxRole = .owner) {
         enrolment.enrol(key: clientKey, role: role, date: house.clock.now)
+        clientsChanged()
     }
 
     /// Takes a client's admission back.
@@ -151,6 +164,7 @@ extension SimulatedBox {
     /// - Parameter tells: Whether a connected client hears of it now, or at its next privileged request.
     public func revoke(clientKey: [UInt8], tells: Bool = true) {
         enrolment.remove(key: clientKey)
+        clientsChanged()
         guard tells else { return }
         for session in sessions where session.clientKey == clientKey { terminate(session) }
     }
@@ -159,7 +173,10 @@ extension SimulatedBox {
     public func revokeAll() { for key in enrolment.devices.keys { revoke(clientKey: key) } }
 
     /// Changes what a client may do; it is told nothing.
-    public func setRole(_ role: BoxRole, clientKey: [UInt8]) { enrolment.set(role: role, key: clientKey) }
+    public func setRole(_ role: BoxRole, clientKey: [UInt8]) {
+        enrolment.set(role: role, key: clientKey)
+        clientsChanged()
+    }
 
     // MARK: Sources
 
@@ -260,6 +277,10 @@ extension SimulatedBox {
     public func setSilentCommands(acknowledged: Bool?) {
         script.swallowsCommands = acknowledged == false
         script.swallowsResults = acknowledged == true
+    }
+    /// What becomes of the command after those whose fate is arranged already.
+    public func addCommandFate(_ fate: CommandFate) {
+        if script.commandFates.count < 256 { script.commandFates.append(fate) }
     }
     /// What becomes of the next commands, one each, in their order.
     public func setCommandFates(_ fates: [CommandFate]) { script.commandFates = Array(fates.prefix(256)) }

@@ -11,7 +11,7 @@ extension SimulatedBox {
 
     func checkArguments(_ order: Order) throws(Refusal) {
         if order.op == "site.mode.set" {
-            let keys = BoxMode.catalogue(vintage).map(\.key)
+            let keys = modes.map(\.key)
             guard let key = order.args["mode"]?.textValue, keys.contains(key) else {
                 throw bad(order, "mode")
             }
@@ -145,7 +145,7 @@ extension SimulatedBox {
             return model.mode
         }
         _ = observe()
-        let index = BoxMode.catalogue(vintage).firstIndex { $0.key == now } ?? -1
+        let index = modes.firstIndex { $0.key == now } ?? -1
         return Outcome(value: Double(index), applied: now == key)
     }
 

@@ -53,7 +53,8 @@ extension SimulatedBox {
         if let known = session.commands[order.id] {
             note(order, "repeated", nil)
             control("cmd.ack", known.ack, to: session)
-            if let result = known.result { control("cmd.result", result, to: session) }
+            let isLate = session.lateResults.contains { $0.id == order.id }
+            if let result = known.result, !isLate { control("cmd.result", result, to: session) }
             return
         }
         do throws(Refusal) {
@@ -148,7 +149,11 @@ extension SimulatedBox {
     }
 
     private func carryOut(_ order: Order, _ fate: CommandFate?, _ session: PhoneSession) {
-        let isHeard = fate != .answersLost && fate != .resultLost
+        var isHeard = fate != .answersLost && fate != .resultLost
+        if case .resultLate(let beats) = fate {
+            isHeard = false
+            session.lateResults.append((order.id, max(1, beats)))
+        }
         do throws(Refusal) {
             if case .refusedAtExecution(let code) = fate { throw Refusal(code, ["op": .text(order.op)]) }
             if fate == .unconfirmed { return finish(order, state: "unconfirmed", session) }
@@ -178,6 +183,16 @@ extension SimulatedBox {
         session.commands[order.id]?.result = result
         note(order, state, refusal?.code)
         if isHeard { control("cmd.result", result, to: session) }
+    }
+
+    /// Sends the results whose time has come.
+    func sendLateResults(_ session: PhoneSession) {
+        for index in session.lateResults.indices { session.lateResults[index].beatsLeft -= 1 }
+        let due = session.lateResults.filter { $0.beatsLeft <= 0 }
+        session.lateResults.removeAll { $0.beatsLeft <= 0 }
+        for (id, _) in due {
+            if let result = session.commands[id]?.result { control("cmd.result", result, to: session) }
+        }
     }
 
     private func note(_ order: Order, _ outcome: String, _ refusal: String?) {

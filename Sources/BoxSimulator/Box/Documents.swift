@@ -51,7 +51,7 @@ extension SimulatedBox {
     private func modesDocument() -> JSONValue {
         [
             "modes": .array(
-                BoxMode.catalogue(vintage).map { mode in
+                modes.map { mode in
                     [
                         "key": .string(mode.key), "label": .string(mode.label),
                         "tooltip": .string(mode.tooltip), "tier": .string(mode.tier),

@@ -59,7 +59,7 @@ extension SimulatedBox {
             (
                 "modes",
                 .array(
-                    BoxMode.catalogue(vintage).map { mode in
+                    modes.map { mode in
                         [
                             "key": .text(mode.key), "label": .text(mode.label),
                             "tooltip": .text(mode.tooltip), "tier": .text(mode.tier),

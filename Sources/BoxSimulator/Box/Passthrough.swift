@@ -5,7 +5,7 @@ import JSONText
 /// `api.req`: the form, the one slot, the tiers and their refusals (FTW wire §8).
 extension SimulatedBox {
     /// What the box's HTTP handler said.
-    struct HTTPAnswer {
+    struct HTTPAnswer: Sendable {
         var status: Int
         var document: JSONValue
 
@@ -43,7 +43,10 @@ extension SimulatedBox {
             if error.code == "E_GRANT_REVOKED" { terminate(session) }
             return
         }
-        session.pending = PhoneSession.Pending(id: id, request: call, beatsLeft: script.answerBeats)
+        let isRead = call.method == "GET" || call.method == "HEAD"
+        session.pending = PhoneSession.Pending(
+            id: id, request: call, beatsLeft: script.answerBeats,
+            answer: isRead ? nil : handle(call, session))
         if script.answerBeats == 0 { answerPending(session) }
     }
 
@@ -128,6 +131,16 @@ extension SimulatedBox {
         }
     }
 
+    /// Runs the handler, and notes that it ran.
+    private func handle(_ call: APICall, _ session: PhoneSession) -> HTTPAnswer {
+        let fault = script.faults[call.path]
+        var answer = document(for: call, role: enrolment.role(of: session.clientKey) ?? .viewer)
+        if case .status(let status) = fault { answer = .error(status, "broken on purpose") }
+        if fault == .foreign { answer.document = ["hello": "world"] }
+        note(call, session, status: answer.status, refusal: nil)
+        return answer
+    }
+
     // MARK: The answer
 
     /// Sends the answer that waits, once its beats have passed.
@@ -140,10 +153,7 @@ extension SimulatedBox {
         }
         let call = pending.request
         let fault = script.faults[call.path]
-        var answer = document(for: call, role: enrolment.role(of: session.clientKey) ?? .viewer)
-        if case .status(let status) = fault { answer = .error(status, "broken on purpose") }
-        if fault == .foreign { answer.document = ["hello": "world"] }
-        note(call, session, status: answer.status, refusal: nil)
+        let answer = pending.answer ?? handle(call, session)
         let head: CBORValue = [
             "status": .int(Int64(answer.status)), "headers": ["Content-Type": "application/json"],
             "len": nil,
@@ -173,6 +183,7 @@ extension SimulatedBox {
             BoxLog.Request(
                 at: house.clock.now, uptimeMs: uptimeMs, method: call.method, path: call.path,
                 query: call.query.map { "\($0.key)=\($0.value)" }.sorted(),
-                client: BoxNames.deviceID(clientKey: session.clientKey), status: status, refusal: refusal))
+                client: BoxNames.deviceID(clientKey: session.clientKey), status: status, refusal: refusal,
+                body: call.body))
     }
 }

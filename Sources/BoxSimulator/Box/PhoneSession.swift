@@ -14,6 +14,8 @@ final class PhoneSession {
         var id: UInt32
         var request: APICall
         var beatsLeft: Int
+        /// What a write did, at once; only its answer waits. A read is made when it is answered.
+        var answer: SimulatedBox.HTTPAnswer?
     }
     let number: Int
     let clientKey: [UInt8]
@@ -26,6 +28,8 @@ final class PhoneSession {
     var beatsSinceFrame = 0
     var feed = TelemetryFeed()
     var commands: [String: Remembered] = [:]
+    /// Results that are held back, by command id.
+    var lateResults: [(id: String, beatsLeft: Int)] = []
     /// Uptime until which configure calls need no further confirmation.
     var steppedUpUntilMs: Int64 = .min
     var pending: Pending?

@@ -55,6 +55,9 @@ public actor SimulatedBox {
         startedAt = ambient.time.monotonic - settings.uptimeAtStart
         lastBeat = Self.milliseconds(settings.uptimeAtStart) / 1_000
         knownMode = house.mode
+        for client in settings.clients {
+            enrolment.enrol(key: client.key, role: client.role, date: house.clock.now)
+        }
         let readsLocalMinute = settings.vintage.isLate
         planBase = house.now { model in
             model.readsLocalMinute = readsLocalMinute
@@ -136,6 +139,7 @@ public actor SimulatedBox {
         }
         if !isKnown {
             ambient.log.info("simulated box: paired with \(BoxNames.deviceID(clientKey: clientKey))")
+            clientsChanged()
         }
         let (message2, keys) = try handshake.writeMessage2(payload: [])
         if sessions.count >= Self.sessionLimit { sessions.removeFirst() }
@@ -149,8 +153,11 @@ public actor SimulatedBox {
         transmit(message2)
     }
 
+    func clientsChanged() { settings.onClientsChanged?(record) }
+
     private func answer(_ envelope: Envelope, from session: PhoneSession) {
         log.messages[envelope.type, default: 0] += 1
+        settings.onMessage?(envelope.type)
         do {
             switch envelope.type {
             case "hello": try hello(envelope.body, session)
@@ -233,7 +240,7 @@ public actor SimulatedBox {
             controlRev += 1
         }
         board.poll(uptimeMs: uptimeMs, flows: seen.flows, batterySoc: seen.soc)
-        let index = BoxMode.catalogue(vintage).firstIndex { $0.key == seen.mode } ?? -1
+        let index = modes.firstIndex { $0.key == seen.mode } ?? -1
         return Telemetry(
             board: board, uptimeMs: uptimeMs, controlRev: controlRev, modeIndex: index,
             hasCars: vintage.hasLoadpoints && board.chargerCount > 0,
@@ -250,6 +257,7 @@ public actor SimulatedBox {
         for session in sessions {
             answerPending(session)
             carryOutSlowOrders(session)
+            sendLateResults(session)
             guard session.isSubscribed else { continue }
             session.beatsSinceFrame += 1
             guard session.beatsSinceFrame >= (session.isSlow ? 5 : 1) else { continue }

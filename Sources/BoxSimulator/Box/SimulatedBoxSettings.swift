@@ -20,10 +20,28 @@ public struct SimulatedBoxSettings: Sendable {
     public var staleAfter = Duration.seconds(15)
     /// Makes codes, leases and handshakes repeatable; `nil` draws them by chance.
     public var seed: UInt64?
+    /// Whom the box lets in when it starts, as if they had paired long ago.
+    public var clients: [BoxClient] = []
+    /// Told whenever whom it lets in has changed; for a file.
+    public var onClientsChanged: (@Sendable (BoxRecord) -> Void)?
+
+    /// Told of each message by its type before anything is done about it. Must be quick.
+    public var onMessage: (@Sendable (String) -> Void)?
 
     public init(identity: X25519KeyPair, rendezvousSecret: SecretBytes) {
         self.identity = identity
         self.rendezvousSecret = rendezvousSecret
+    }
+
+    /// The box that was there before.
+    public init(_ record: BoxRecord) {
+        self.init(identity: record.identity, rendezvousSecret: record.rendezvousSecret)
+        clients = record.clients
+        // Two boxes that are kept are two boxes to whoever tells them by their name.
+        boxID = record.identity.publicKey.prefix(8).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count < 2 ? "0" + digits : digits
+        }.joined()
     }
 
     /// A new box.

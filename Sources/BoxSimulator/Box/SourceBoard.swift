@@ -71,6 +71,11 @@ struct SourceBoard: Sendable {
         drivers[name]?.behaviour = behaviour
         if behaviour == .never { drivers[name]?.lastOkMs = nil }
     }
+    /// Lets the last answer of a source have come `ageMs` ago, as far as uptime goes back.
+    mutating func age(_ name: String, byMs ageMs: Int64, uptimeMs: Int64) {
+        guard drivers[name]?.lastOkMs != nil else { return }
+        drivers[name]?.lastOkMs = max(0, uptimeMs - max(0, ageMs))
+    }
     mutating func add(_ name: String, _ duty: Duty) {
         if drivers[name] == nil { drivers[name] = Driver(duty: duty) }
     }

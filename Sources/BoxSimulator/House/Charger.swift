@@ -54,7 +54,13 @@ struct Charger: Sendable {
         case confirmed
     }
 
+    /// What the car does with what it is offered.
+    enum Draw: Sendable, Equatable {
+        case asOffered, all, nothing
+    }
+
     let settings: SimulatedHouseSettings.ChargerSettings
+    var draw = Draw.asOffered
     var pluggedIn = true
     /// How full the car really is.
     var truth = 0.52

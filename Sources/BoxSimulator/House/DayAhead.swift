@@ -17,6 +17,11 @@ struct DayAhead: Sendable {
     let noise: HouseNoise
     /// The exchange publishes the next day at this minute of the household's day.
     static let publicationMinute = 13 * 60
+    /// Days whose spot prices were set by hand: one value per quarter of the day,
+    /// or fewer that stand for equal parts of it.
+    var setByHand: [LocalDay: [Double]] = [:]
+    /// Whether tomorrow is published; `nil` follows the clock.
+    var isTomorrowPublished: Bool?
 
     /// The prices known at `now` whose quarter overlaps `window`, in order.
     func slots(from: Date, to: Date, now: Date) -> [PriceSlot] {
@@ -34,7 +39,7 @@ struct DayAhead: Sendable {
     /// Where the published prices end.
     func publishedEnd(at now: Date) -> Date {
         let today = zone.day(of: now)
-        let published = zone.minuteOfDay(of: now) >= Self.publicationMinute
+        let published = isTomorrowPublished ?? (zone.minuteOfDay(of: now) >= Self.publicationMinute)
         return zone.start(of: today.adding(days: published ? 2 : 1))
     }
 
@@ -63,7 +68,19 @@ struct DayAhead: Sendable {
         let spot =
             level * 0.7 + level * 0.75 * bump(8, 1.3) + level * 0.9 * bump(18.3, 1.9)
             - noon * bump(13, 1.8) - level * 0.25 * bump(3, 2) + unrest
-        let rounded = (spot * 1_000).rounded() / 1_000
+        let rounded = (handSet(at: start) ?? spot * 1_000).rounded() / 1_000
         return PriceSlot(start: start, spotMinor: rounded, totalMinor: (rounded + 40) * 1.25)
+    }
+
+    /// In thousandths, as it is rounded; `nil` where nobody set one.
+    private func handSet(at start: Date) -> Double? {
+        let day = zone.day(of: start)
+        guard let values = setByHand[day], !values.isEmpty else { return nil }
+        let bounds = zone.bounds(of: day)
+        let share =
+            start.timeIntervalSince(bounds.lowerBound)
+            / bounds.upperBound.timeIntervalSince(bounds.lowerBound)
+        let index = min(values.count - 1, max(0, Int(share * Double(values.count) + 1e-9)))
+        return values[index] * 1_000
     }
 }

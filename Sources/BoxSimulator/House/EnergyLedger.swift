@@ -39,7 +39,6 @@ struct EnergyLedger: Sendable {
     private var buckets: [Int64: Energy] = [:]
 
     mutating func add(_ flows: HouseFlows, at instant: Date, seconds: Double) {
-        guard let second = Int64(exactly: instant.timeIntervalSince1970.rounded(.down)) else { return }
         let hours = seconds / 3_600
         var energy = Energy()
         energy.importWh = max(0, flows.gridW) * hours
@@ -49,6 +48,12 @@ struct EnergyLedger: Sendable {
         energy.dischargedWh = max(0, -flows.batteryW) * hours
         energy.loadWh = flows.loadW * hours
         energy.carWh = flows.totalEVW * hours
+        add(energy, at: instant)
+    }
+
+    /// Counts energy in the bucket of that instant.
+    mutating func add(_ energy: Energy, at instant: Date) {
+        guard let second = Int64(exactly: instant.timeIntervalSince1970.rounded(.down)) else { return }
         let number = second / Self.bucketSeconds
         if buckets[number] == nil {
             let oldest = number - Self.keptSeconds / Self.bucketSeconds
@@ -58,6 +63,9 @@ struct EnergyLedger: Sendable {
         }
         buckets[number, default: Energy()] += energy
     }
+
+    /// All that flowed in the buckets that are kept.
+    var total: Energy { buckets.values.reduce(into: Energy()) { $0 += $1 } }
 
     /// What flowed in the buckets that begin in `range`; `nil` if none is known.
     func energy(in range: Range<Date>) -> Energy? {

@@ -1,5 +1,6 @@
 public import Ambient
 public import FoundationEssentials
+import Synchronization
 
 /// The date and time in the simulated house.
 ///
@@ -7,7 +8,18 @@ public import FoundationEssentials
 /// a given moment and may run faster, so that a day fits into some minutes.
 public struct HouseClock: Sendable {
     private let time: any TimeSource
-    private let own: (start: Date, since: Duration, factor: Double)?
+    private let own: Hand?
+
+    /// Where a clock of the house's own stands, shared by everybody who looks at it.
+    private final class Hand: Sendable {
+        let state: Mutex<(start: Date, since: Duration, factor: Double)>
+
+        init(start: Date, since: Duration, factor: Double) { state = Mutex((start, since, factor)) }
+
+        func date(at moment: Duration) -> Date {
+            state.withLock { $0.start.addingTimeInterval((moment - $0.since) / .seconds(1) * $0.factor) }
+        }
+    }
 
     /// A house that lives now.
     public init(following time: any TimeSource) {
@@ -23,15 +35,37 @@ public struct HouseClock: Sendable {
     ///     time, 60 a minute per second. Values that are not above 0 count as 1.
     public init(time: any TimeSource, startingAt start: Date, factor: Double = 1) {
         self.time = time
-        let speed = factor.isFinite && factor > 0 ? factor : 1
-        own = (start, time.monotonic, speed)
+        own = Hand(start: start, since: time.monotonic, factor: Self.sound(factor))
+    }
+
+    private static func sound(_ factor: Double) -> Double { factor.isFinite && factor > 0 ? factor : 1 }
+
+    /// Lets the day pass faster or slower from now on.
+    ///
+    /// - Parameter factor: As in ``init(time:startingAt:factor:)``.
+    /// - Returns: False for a house that lives now, whose clock is not its own.
+    @discardableResult
+    public func setSpeed(_ factor: Double) -> Bool {
+        guard let own else { return false }
+        let (now, moment) = (self.now, time.monotonic)
+        own.state.withLock { $0 = (now, moment, Self.sound(factor)) }
+        return true
+    }
+
+    /// Sets the clock, as a person or a time server does; it goes on at its speed.
+    ///
+    /// - Returns: False for a house that lives now.
+    @discardableResult
+    public func set(_ date: Date) -> Bool {
+        guard let own else { return false }
+        let moment = time.monotonic
+        own.state.withLock { $0 = (date, moment, $0.factor) }
+        return true
     }
 
     /// The date and time in the house.
     public var now: Date {
-        guard let own else { return time.wall }
-        let elapsed = (time.monotonic - own.since) / .seconds(1)
-        return own.start.addingTimeInterval(elapsed * own.factor)
+        own?.date(at: time.monotonic) ?? time.wall
     }
 }
 

@@ -8,12 +8,13 @@ struct HouseModel: Sendable {
     let noise: HouseNoise
     let sun: Sun
     let load: HouseLoad
-    let prices: DayAhead
-    let planner: HousePlanner
+    /// Changed by hand only in play; the planner looks at the same ones.
+    var prices: DayAhead { planner.prices }
+    var planner: HousePlanner
 
     private(set) var at: Date
     private(set) var flows = HouseFlows()
-    private(set) var ledger = EnergyLedger()
+    var ledger = EnergyLedger()
     var batterySoc: Double?
     var mode = "planner_passive_arbitrage"
     var chargers: [Charger]
@@ -39,8 +40,9 @@ struct HouseModel: Sendable {
             latitude: settings.latitude, longitude: settings.longitude, peakW: settings.pvPeakW,
             noise: noise)
         load = HouseLoad(noise: noise)
-        prices = DayAhead(zone: settings.zone, noise: noise)
-        planner = HousePlanner(settings: settings, sun: sun, load: load, prices: prices)
+        planner = HousePlanner(
+            settings: settings, sun: sun, load: load,
+            prices: DayAhead(zone: settings.zone, noise: noise))
         batterySoc = settings.battery?.soc
         chargers = settings.chargers.map(Charger.init(settings:))
         at = settings.zone.start(of: settings.zone.day(of: now).adding(days: -1))
@@ -167,12 +169,14 @@ struct HouseModel: Sendable {
 
     private func chargePower(_ index: Int, spareW: Double) -> Double {
         let charger = chargers[index]
-        guard charger.pluggedIn, charger.truth < min(1, charger.carLimit ?? 1), !charger.declined else {
-            return 0
-        }
+        guard charger.pluggedIn, charger.truth < min(1, charger.carLimit ?? 1), !charger.declined,
+            charger.draw != .nothing
+        else { return 0 }
         var wish = 0.0
         if let hold = charger.hold {
             wish = hold.powerW
+        } else if charger.draw == .all {
+            wish = charger.settings.maxW
         } else if charger.boost != nil {
             wish = charger.settings.maxW
         } else if charger.surplusOnly {

@@ -80,7 +80,7 @@ struct HousePlanner: Sendable {
     let settings: SimulatedHouseSettings
     let sun: Sun
     let load: HouseLoad
-    let prices: DayAhead
+    var prices: DayAhead
     /// A day of quarters, and the one under way.
     static let slotCount = 97
 

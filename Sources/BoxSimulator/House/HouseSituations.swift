@@ -72,6 +72,7 @@ extension HouseModel {
         chargers[index].boost = nil
         chargers[index].boostStopped = nil
         chargers[index].declined = false
+        chargers[index].draw = .asOffered
         chargers[index].surplusOnly = false
         chargers[index].report = .none
         forcedShortfallWh[chargers[index].settings.id] = nil

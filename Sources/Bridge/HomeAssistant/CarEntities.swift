@@ -1,4 +1,5 @@
 import EnergyModel
+import JSONText
 
 /// The entities of one loadpoint and the car on it.
 ///
@@ -8,6 +9,8 @@ import EnergyModel
 /// (goal, orders, limits) and its verdict on the plan need only the box.
 struct CarEntities {
     let car: HomeShape.Car
+    /// First levels of every topic of the site.
+    let root: String
     let language: Language
 
     /// In the order in which they are announced.
@@ -188,7 +191,27 @@ struct CarEntities {
             entity(
                 "charging_text", .sensor, say("Charging in words", "Laddningen i ord"), topic,
                 Self.value("charging"), .bridge, icon: "mdi:text"),
-        ]
+            entity(
+                "receipt_text", .sensor, say("Last command in words", "Senaste kommandot i ord"), topic,
+                Self.value("receipt"), .bridge, icon: "mdi:message-reply-text"),
+        ] + spoken
+    }
+
+    /// All sentences of one language at a time, whatever language the names are
+    /// in: who asks in Swedish is answered in Swedish. They also say where this
+    /// car's commands go, so that shipped scripts need no settings.
+    private var spoken: [Entity] {
+        [
+            ("words_en", say("Sentences in English", "Meningar på engelska"), TopicName.carTextEn),
+            ("words_sv", say("Sentences in Swedish", "Meningar på svenska"), TopicName.carTextSv),
+        ].map { key, name, topic in
+            entity(key, .sensor, name, topic, Self.value("level"), .bridge, icon: "mdi:account-voice") {
+                $0.isDiagnostic = true
+                $0.hasAttributes = true
+                $0.extra["json_attributes_template"] = .string(
+                    "{{ dict(value_json, car_topic='\(root)/car/\(car.level)') | tojson }}")
+            }
+        }
     }
 
     // MARK: Limits

@@ -81,7 +81,8 @@ struct Discovery {
             var whole = device(
                 "car_\(car.level)", name: shape.cars.count > 1 ? "\(name) \(car.name)" : name,
                 model: LocalText("Charging point", "Laddpunkt"),
-                CarEntities(car: car, language: settings.language).all + controls.all, ownIDs: true)
+                CarEntities(car: car, root: settings.tree.root, language: settings.language).all
+                    + controls.all, ownIDs: true)
             devices.append(whole)
             for entity in controls.alone {
                 whole.components = [(entity.key, entity)]

@@ -110,6 +110,17 @@ extension Invocation {
         options.language = try reader.choice(.language, Settings.Language.allCases.map(\.rawValue))
         options.logLevel = try reader.choice(.logLevel, Settings.LogSettings.Level.allCases.map(\.rawValue))
         options.plain = reader.has(.plain)
+        options.console = reader.has(.console)
+        options.noBridge = reader.has(.noBridge)
+        options.relayPort = try reader.whole(.relayPort, 1...65_535)
+        options.state = reader.values[.state]
+        options.noPrint = reader.has(.noPrint)
+        if let text = reader.values[.start] {
+            guard let date = HouseTimeText.date(text) else {
+                throw reader.wrong(.start, "give a time with its zone, such as 2026-10-25T00:00:00+02:00")
+            }
+            options.start = date
+        }
         return options
     }
 

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What the person at the command line asks for.
 enum Invocation: Equatable {
     case demo(DemoOptions)
@@ -52,6 +54,18 @@ struct DemoOptions: Equatable {
     var language: String?
     var logLevel: String?
     var plain = false
+    /// Take commands from standard input.
+    var console = false
+    /// Relay, box and house alone; bridges are other processes.
+    var noBridge = false
+    /// Port for the relay; `nil`: any free one.
+    var relayPort: Int?
+    /// The file in which the box keeps who it is; `nil`: a new box each time.
+    var state: String?
+    /// Where the house's clock begins; `nil`: now.
+    var start: Date?
+    /// Do not print topics.
+    var noPrint = false
 }
 
 struct PairOptions: Equatable {

@@ -3,7 +3,10 @@ struct OptionSpec: Equatable {
     enum Name: String, CaseIterable {
         case help, version, config, site, speed, seconds, language, broker, port, plain, relay, replace,
             offline
-        case expires, id, yes
+        case expires, id, yes, console, state, start
+        case noBridge = "no-bridge"
+        case noPrint = "no-print"
+        case relayPort = "relay-port"
         case stateDir = "state-dir"
         case logLevel = "log-level"
     }
@@ -64,15 +67,25 @@ extension Verb {
             .init(name: .speed, value: "N", about: "let the day pass N times as fast, 1 to 120 [1]"),
             .init(name: .seconds, value: "N", about: "stop after N seconds [run until Ctrl-C]"),
             .init(name: .language, value: "en|sv", about: "language of names and sentences [en]"),
-            .logLevel, .plain, .help,
+            .init(name: .console, about: "take commands from standard input; help lists them"),
+            .init(name: .start, value: "TIME", about: "where the house's clock begins, with its zone [now]"),
+            .init(name: .noBridge, about: "the house alone: bridges of your own join it"),
+            .init(name: .relayPort, value: "PORT", about: "port for the house's relay [any free one]"),
+            .init(name: .state, value: "FILE", about: "keep there who the box is and whom it lets in"),
+            .init(name: .noPrint, about: "do not print topics"), .logLevel, .plain, .help,
         ],
         about: [
             "Runs a house, a box and a relay in one process and the real bridge over them. When no broker is "
                 + "named, mosquitto is started on a free port of this machine. Nothing is left on disk and "
                 + "nothing outside this machine is touched, except a broker you name.",
             "Topics are printed as they change.",
+            "With --console, each line typed arranges something: a car that comes, a source that dies, what becomes "
+                + "of the next command. Each is answered by one line: = and what is so now, or ! and what is wrong.",
+            "With --no-bridge the house waits for bridges of your own: ftw-mqtt pair with the link it prints, then "
+                + "ftw-mqtt run. They keep this machine's time, so leave --start and --speed away then.",
         ],
         examples: [
+            ("ftw-mqtt demo --console --no-print", "type: car situation late 4000"),
             ("ftw-mqtt demo", "look around"),
             ("ftw-mqtt demo --speed 60 --language sv", "a day in 24 minutes, in Swedish"),
             ("ftw-mqtt demo --broker localhost:1883", "with your own broker and Home Assistant"),

@@ -4,7 +4,7 @@ import JSONText
 
 /// The next 24 hours as a few lines of text: price levels, plan, cars. Pure.
 ///
-/// Drawn from the retained series alone. In a terminal prices are bars, elsewhere
+/// Drawn from the retained series and the cars' readiness alone. In a terminal prices are bars, elsewhere
 /// the digits of their levels, so that the picture survives a log or a mail.
 struct DayPicture {
     private let zone: Zone
@@ -12,12 +12,12 @@ struct DayPicture {
     private let prices: [Double?]
     private let unit: String
     private let actions: [PlanStep?]
-    private let carW: [Double?]
+    private let cars: [CarDay]
 
     private static let quarterS = 900.0
     private static let count = 96
 
-    /// `nil` when there is neither a price nor a plan ahead.
+    /// `nil` when there is neither a price, nor a plan, nor a car with something ahead.
     init?(topics: [String: JSONValue], now: Date) {
         zone = topics["bridge/info"]?["zone"]?.stringValue.flatMap { Zone(named: $0) } ?? .utc
         start = Date(
@@ -27,8 +27,10 @@ struct DayPicture {
         unit = series?["unit"]?.stringValue ?? "per kWh"
         prices = Self.quarters(series, "total", from: start) { $0.doubleValue }
         actions = Self.quarters(plan, "action", from: start) { $0.stringValue.flatMap(PlanStep.init) }
-        carW = Self.quarters(plan, "car", from: start) { $0.doubleValue }
-        guard (prices.contains { $0 != nil }) || (actions.contains { $0 != nil }) else { return nil }
+        let carW = Self.quarters(plan, "car", from: start) { $0.doubleValue }
+        cars = CarDay.days(topics, planW: carW, from: start, zone: zone)
+        guard prices.contains(where: { $0 != nil }) || actions.contains(where: { $0 != nil }) || !cars.isEmpty
+        else { return nil }
     }
 
     /// What the arrays of `start` and `step_s` hold for each quarter ahead.
@@ -74,10 +76,16 @@ struct DayPicture {
             lines.append(row("plan", marks.joined()))
             lines.append(row("", "+ stores  - gives  . waits"))
         }
-        let isCharging = (0..<columns).map { group(carW, $0).contains { $0 >= MPCPlan.chargingW } }
-        if isCharging.contains(true) {
-            lines.append(
-                row("car", isCharging.map { $0 ? terminal.styled("#", .cyan) : " " }.joined()))
+        for car in cars {
+            let marks = (0..<columns).map { column in
+                if let deadline = car.deadline, deadline / perColumn == column {
+                    return terminal.styled("|", car.isLate ? .red : .bold)
+                }
+                let isCharging = group(car.isCharging.map(Optional.some), column).contains(true)
+                return isCharging ? terminal.styled("#", .cyan) : " "
+            }
+            lines.append(row(car.label, marks.joined()))
+            lines.append(row("", "# charges" + (car.goal.map { "  | \($0)" } ?? "")))
         }
         return lines.map { line in
             var line = line[...]

@@ -1,14 +1,11 @@
 import Ambient
 import BoxLink
-import BoxSession
 import BoxSimulator
-import Bridge
 import Configuration
 import FoundationEssentials
 import Glibc
 import MQTTClient
 import MQTTTypes
-import Persistence
 
 /// `ftw-mqtt demo`: a simulated house and everything real around it.
 struct DemoVerb {
@@ -52,56 +49,59 @@ struct DemoVerb {
         _ settings: Settings, _ around: Surroundings, _ signals: AsyncStream<Signals.Signal>, ownBroker: Bool
     ) async throws {
         let loop = WebSocketLoop()
-        let house = try await DemoHouse(speed: options.speed, loop: loop, ambient: around.ambient)
-        // Paired as any bridge is: by the link that the box shows.
-        let link = try PairingLink(parsing: await house.box.pairingLink())
-        let record = PairingRecord(link: link, identity: try X25519KeyPair(), site: "home", label: "Demo")
+        let house = try await DemoHouse(options, loop: loop, ambient: around.ambient)
         var site = Settings.Site()
         site.name = settings.language == .sv ? "Demohuset" : "Demo House"
-        // The carrier keeps the world's time, which the relay keeps too.
-        let outside = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
-        let inside = SiteAssembly(
-            settings: settings, site: site, loop: loop, ambient: house.ambient, speed: options.speed)
-        let carrier = try outside.carrier(for: record.over(house.relayURL))
-        let memory = DemoMemory()
-        let session = try inside.session(for: record, over: carrier, memory: memory)
-        let bridgeSettings = inside.bridge(for: record)
-        let broker = inside.broker(will: bridgeSettings.will)
-        let bridge = BridgeService(
-            settings: bridgeSettings, box: session, broker: broker, memory: memory,
-            hooks: BridgeHooks(health: { await HealthReading.take(session: session, broker: broker) }),
-            ambient: house.ambient)
-        let runner = SiteRunner(
-            session: session, broker: broker, bridge: bridge
-        ) { note in
-            // The box has one code at a time, so the next link comes once ours is used.
-            if note == .paired { await Self.invite(house) }
+        let (paired, pairing) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        var bridge: DemoBridge?
+        if options.noBridge {
+            pairing.finish()
+        } else {
+            bridge = try await DemoBridge(
+                settings, site, house: house, speed: options.speed, loop: loop, time: around.ambient.time,
+                log: around.ambient.log
+            ) {
+                await Self.invite(house)
+                pairing.finish()
+            }
         }
-        // It watches and says nothing: the bridge's own connection tells how the broker fares.
-        let quiet = SiteAssembly(
-            settings: settings, site: site, loop: loop, ambient: Ambient(time: around.ambient.time))
-        let onlooker = Onlooker(
-            client: quiet.broker(will: nil, clientID: "ftw-mqtt-demo-\(getpid())"),
-            base: settings.mqtt.baseTopic, plain: options.plain, environment: environment,
-            time: around.ambient.time)
-        explain(settings, around, ownBroker: ownBroker, house: house)
+        explain(settings, ownBroker: ownBroker, house: house)
+        if options.noBridge { await Self.invite(house) }
         let world = Task { await house.run() }
-        let watching = Task { await onlooker.run() }
-        let running = Task { await runner.run() }
-        await waitForEnd(signals, around.ambient.time)
+        await house.boxJoined(around.ambient.time)
+        let watching = onlooker(settings, site, loop, around).map { onlooker in Task { await onlooker.run() }
+        }
+        let running = bridge.map { bridge in Task { await bridge.runner.run() } }
+        let console =
+            options.console
+            ? DemoConsole(house: house, broker: "\(settings.mqtt.host):\(settings.mqtt.port)") : nil
+        await waitForEnd(signals, around.ambient.time, console, paired: paired)
         // The bridge first, so that its goodbye is seen; then what it stood on.
-        running.cancel()
-        await running.value
-        watching.cancel()
-        await watching.value
+        running?.cancel()
+        await running?.value
+        watching?.cancel()
+        await watching?.value
         world.cancel()
         await world.value
         await loop.stop()
-        if broker.counters().connects == 0 {
+        if let bridge, bridge.broker.counters().connects == 0 {
             throw DemoBroker.Failure(
                 description: "the broker at \(settings.mqtt.host):\(settings.mqtt.port) was never reached")
         }
         print("\nDemo ended.")
+    }
+
+    /// Prints topics; it watches and says nothing: the bridge's own connection tells how the broker fares.
+    private func onlooker(
+        _ settings: Settings, _ site: Settings.Site, _ loop: WebSocketLoop, _ around: Surroundings
+    ) -> Onlooker? {
+        guard !options.noPrint else { return nil }
+        let quiet = SiteAssembly(
+            settings: settings, site: site, loop: loop, ambient: Ambient(time: around.ambient.time))
+        return Onlooker(
+            client: quiet.broker(will: nil, clientID: "ftw-mqtt-demo-\(getpid())"),
+            base: settings.mqtt.baseTopic, plain: options.plain, environment: environment,
+            time: around.ambient.time)
     }
 
     /// How to try `pair`, with a code that works once.
@@ -115,29 +115,55 @@ struct DemoVerb {
             """)
     }
 
-    private func waitForEnd(_ signals: AsyncStream<Signals.Signal>, _ time: any TimeSource) async {
+    /// - Parameter paired: Ends once the demo's own bridge used its link: a console that made
+    ///   another one earlier would lock it out.
+    private func waitForEnd(
+        _ signals: AsyncStream<Signals.Signal>, _ time: any TimeSource, _ console: DemoConsole?,
+        paired: AsyncStream<Void>
+    ) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await signal in signals where signal == .stop { return } }
             if let seconds = options.seconds {
                 group.addTask { try? await time.sleep(for: .seconds(seconds)) }
+            }
+            if let console {
+                group.addTask {
+                    for await _ in paired {}
+                    if await !console.run() { await Cancellation.wait() }
+                }
             }
             await group.next()
             group.cancelAll()
         }
     }
 
-    private func explain(_ settings: Settings, _ around: Surroundings, ownBroker: Bool, house: DemoHouse) {
+    private func explain(_ settings: Settings, ownBroker: Bool, house: DemoHouse) {
         let host = settings.mqtt.host
         let port = settings.mqtt.port
         let base = settings.mqtt.baseTopic
+        let brokerLine =
+            "  broker          \(host):\(port)\(ownBroker ? " (mosquitto, started for this demo)" : "")"
+        let consoleLine = options.console ? "  console         type help\n" : ""
+        if options.noBridge {
+            print(
+                """
+                A simulated house with its box, behind a relay. Pair a bridge with it and run that.
+
+                \(brokerLine)
+                  relay           \(house.relayURL)
+                \(consoleLine)  stop            Ctrl-C
+
+                """)
+            return
+        }
         print(
             """
             A simulated house with its box, and the bridge over it. Nothing here is real but the way.
 
-              broker          \(host):\(port)\(ownBroker ? " (mosquitto, started for this demo)" : "")
+            \(brokerLine)
               all topics      mosquitto_sub -h \(host) -p \(port) -v -t '\(base)/#'
               Home Assistant  add the MQTT integration with this broker; the devices appear by themselves
-              stop            Ctrl-C
+            \(consoleLine)  stop            Ctrl-C
 
             """)
     }

@@ -45,11 +45,23 @@ struct PairVerb {
         }
     }
 
+    /// What was given is nothing to pair with.
+    struct Unusable: Error, CustomStringConvertible {
+        let description: String
+    }
+
     /// The link, from wherever it was to come.
-    private func text() throws -> String {
+    func text() throws -> String {
         switch options.source {
         case .link(let link): return link
-        case .picture(let path): return try QRPicture.text(at: Surroundings.absolute(path))
+        case .picture(let word):
+            let path = Surroundings.absolute(word)
+            guard access(path, F_OK) == 0 else {
+                throw Unusable(
+                    description: "\(ArgumentReader.shown(word)) is neither a link, which begins with "
+                        + "https://app.ftw.energy/p#v2., nor the name of a picture: there is no such file")
+            }
+            return try QRPicture.text(at: path)
         case .standardInput:
             if isatty(STDIN_FILENO) == 1 {
                 StandardError.write(Array("Paste the link from the box's page and press Enter: ".utf8))

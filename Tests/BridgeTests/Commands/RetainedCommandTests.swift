@@ -150,13 +150,20 @@ import Testing
     @Test func anIntroductionThatAnEarlierRunLeftIsNoSecondCopy() {
         var bench = bench()
         let old = #"{"instance":"000000000001-00000000"}"#
-        bench.feed(.message(Message("ftw/home/bridge/info", old, retained: true)))
-        #expect(bench.machine.phase == .up)
-        let sent = bench.pass(.seconds(1))
+        let sent = bench.feed(.message(Message("ftw/home/bridge/info", old, retained: true)))
+        #expect(bench.machine.phase == .up && bench.log.isEmpty)
         #expect(sent.to("bridge/info").count == 1)
         // Another copy that answers introduces itself again.
         bench.feed(.message(Message("ftw/home/bridge/info", old, retained: true)))
         #expect(bench.machine.phase == .standby)
+    }
+
+    @Test func aCopyThatWasStartedLaterIsToldAtOnce() {
+        var bench = bench()
+        let other = #"{"instance":"ffffffffffff-00000000"}"#
+        let sent = bench.feed(.message(Message("ftw/home/bridge/info", other, retained: true)))
+        #expect(sent.to("bridge/info").count == 1 && bench.machine.phase == .up)
+        #expect(bench.log.first?.contains("it is told to stand by") == true)
     }
 
     @Test func withoutAClaimTheTopicIsNobodys() {

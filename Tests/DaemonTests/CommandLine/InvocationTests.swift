@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import Daemon
@@ -40,6 +41,16 @@ import Testing
             .demo(DemoOptions(broker: .init(host: "::1", port: 99), speed: 1.5))
         ),
         ("demo --port 1899", .demo(DemoOptions(port: 1899))),
+        (
+            "demo --console --no-bridge --relay-port 4711 --state box.json --no-print",
+            .demo(
+                DemoOptions(
+                    console: true, noBridge: true, relayPort: 4_711, state: "box.json", noPrint: true))
+        ),
+        (
+            "demo --start 2026-10-25T00:00:00+02:00",
+            .demo(DemoOptions(start: Date(timeIntervalSince1970: 1_792_879_200)))
+        ),
         ("pair -", .pair(PairOptions(source: .standardInput))),
         ("pair ./qr.png --site cabin", .pair(PairOptions(site: "cabin", source: .picture("./qr.png")))),
         ("pair v2.png", .pair(PairOptions(source: .picture("v2.png")))),
@@ -115,6 +126,16 @@ import Testing
             "demo --broker a:1 --port 2",
             "--port is for the broker that the demo starts; with --broker, write HOST:PORT"
         ),
+        ("demo --relay-port 0", "--relay-port is 0; give a whole number from 1 to 65535"),
+        (
+            "demo --start tomorrow",
+            "--start is tomorrow; give a time with its zone, such as 2026-10-25T00:00:00+02:00"
+        ),
+        (
+            "demo --start 2026-10-25T00:00:00",
+            "--start is 2026-10-25T00:00:00; give a time with its zone, such as 2026-10-25T00:00:00+02:00"
+        ),
+        ("demo --console=yes", "--console takes no value"),
         ("demo --language de", "--language is de; allowed are en, sv"),
         ("pair", "give the link, a picture of its QR code, or - to read it from standard input"),
         ("pair a.png b.png", "pair takes one argument, but there are 2; put a text with spaces in quotes"),

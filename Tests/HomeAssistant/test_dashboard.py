@@ -1,0 +1,192 @@
+"""The dashboards: everything they show exists, their templates render, and the page draws."""
+from __future__ import annotations
+
+import base64
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import yaml
+
+from support import counts
+from support.shipped import SHIPPED, shipped_files
+from support.shipping import CAR, LOUD, ShippedCase
+
+ENTITY = re.compile(r"\b(?:sensor|binary_sensor|switch|select|number|button|time|text|event)\.ftw_[a-z0-9_]+")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def strings(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for value in node.values():
+            yield from strings(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from strings(value)
+    elif isinstance(node, str):
+        yield node
+
+
+def cards(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if "type" in node:
+            yield node
+        for value in node.values():
+            yield from cards(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from cards(value)
+
+
+class DashboardTests(ShippedCase):
+    """In a Home Assistant with the packages as shipped, and one of the Swedish dashboard."""
+
+    cost = 40
+    patient = True
+    languages: ClassVar[tuple[str, ...]] = ("en", "sv")
+
+    STOCK: ClassVar[set[str]] = {
+        "sections", "grid", "heading", "markdown", "tile", "entities", "entity", "select-options"}
+
+    def dashboard(self, language: str) -> dict[str, Any]:
+        """As Home Assistant loads it."""
+        path = {"en": "ftw-mqtt", "sv": "ftw-mqtt-sv"}[language]
+        if language == "en":
+            return dict(self.ha.command("lovelace/config", url_path=path, force=True))
+        return dict(yaml.safe_load((SHIPPED / "dashboard.sv.yaml").read_text()))
+
+    def test_the_dashboard_is_in_the_sidebar_and_loads(self) -> None:
+        found = {d["url_path"]: d for d in self.ha.command("lovelace/dashboards/list")}
+        self.assertEqual("dashboard.en.yaml", found["ftw-mqtt"]["filename"])
+        self.assertEqual(yaml.safe_load((SHIPPED / "dashboard.en.yaml").read_text()), self.dashboard("en"))
+
+    def test_nothing_was_said_when_it_was_read_for_the_first_time(self) -> None:
+        self.assertEqual([], [str(line) for line in self.ha.log(0, about=LOUD)])
+
+    def test_every_entity_that_is_shown_exists(self) -> None:
+        states = self.ha.fresh_states()
+        for language in self.languages:
+            there = {e for text in strings(self.dashboard(language)) for e in ENTITY.findall(text)}
+            self.assertGreater(len(there), 20)
+            with self.subTest(language):
+                self.assertEqual([], sorted(there - set(states)))
+                gone = {e for e in there if states[e]["state"] == "unavailable"}
+                self.assertEqual(set(), gone)
+            counts["entities shown"] += len(there)
+
+    def test_every_entity_in_what_else_is_shipped_exists(self) -> None:
+        states = set(self.ha.fresh_states())
+        for path, text in shipped_files().items():
+            text = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+            with self.subTest(path):
+                named = {e for e in ENTITY.findall(text) if not e.endswith("_")}
+                self.assertEqual([], sorted(named - states))
+        for path in (SHIPPED / "README.md", SHIPPED / "energy.md"):
+            with self.subTest(path.name):
+                self.assertEqual([], sorted(set(ENTITY.findall(path.read_text())) - states))
+
+    def test_only_stock_cards_are_used(self) -> None:
+        for language in self.languages:
+            self.assertEqual(set(), {c["type"] for c in cards(self.dashboard(language))} - self.STOCK)
+
+    def test_both_languages_show_the_same(self) -> None:
+        def shape(node: Any) -> Any:
+            if isinstance(node, dict):
+                return {k: shape(v) for k, v in node.items()
+                        if k not in ("name", "heading", "title", "path")}
+            if isinstance(node, list):
+                return [shape(v) for v in node]
+            if isinstance(node, str) and ("{%" in node or "{{" in node):
+                return ENTITY.findall(node)
+            return node
+
+        self.assertEqual(shape(self.dashboard("en")), shape(self.dashboard("sv")))
+
+    def contents(self, language: str) -> list[str]:
+        return [c["content"] for c in cards(self.dashboard(language)) if c["type"] == "markdown"]
+
+    def test_every_template_renders(self) -> None:
+        for language in self.languages:
+            for content in self.contents(language):
+                with self.subTest(content[:60]):
+                    said = self.ha.template(content)
+                    self.assertTrue(said.strip())
+                    self.assertNotRegex(said, r"\b(None|unknown|unavailable|nan|undefined)\b")
+                    counts["templates"] += 1
+
+    def pictures(self, language: str) -> list[ET.Element]:
+        """The pictures that the templates draw, read as a browser does."""
+        found = []
+        for content in self.contents(language):
+            said = self.ha.template(content)
+            for data in re.findall(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)", said):
+                found.append(ET.fromstring(base64.b64decode(data)))
+        return found
+
+    def test_the_pictures_show_the_series(self) -> None:
+        for language in self.languages:
+            plan, price = self.pictures(language)
+            series = self.broker.mqtt.document("ftw/home/price/series")
+            bars = [r for r in price.iter(SVG + "rect") if r.get("fill", "").startswith("hsl")]
+            self.assertEqual(len([v for v in series["total"] if v is not None]), len(bars))
+            # The tallest bar is the dearest slot, and the reddest.
+            values = [v for v in series["total"] if v is not None]
+            tallest = max(range(len(bars)), key=lambda i: float(bars[i].get("height", "0")))
+            self.assertAlmostEqual(max(values), values[tallest], delta=0.02)
+            self.assertEqual("hsl(0,58%,46%)", bars[values.index(max(values))].get("fill"))
+            level = self.broker.mqtt.document("ftw/home/plan/series")["level"]
+            path = next(plan.iter(SVG + "path")).get("d", "")
+            self.assertEqual(len([v for v in level if v is not None][:96]), len(re.findall(r"[ML]", path)))
+
+    def test_what_is_missing_is_a_gap_and_what_is_negative_is_below(self) -> None:
+        self.broker.mqtt.publish("homeassistant/sensor/stage/series/config", {
+            "name": "Stage series", "unique_id": "stage_series", "default_entity_id": "sensor.stage_series",
+            "state_topic": "stage/series", "value_template": "{{ value_json.total | length }}",
+            "json_attributes_topic": "stage/series"}, retain=True)
+        self.addCleanup(self.broker.mqtt.publish, "homeassistant/sensor/stage/series/config", "", True)
+        self.ha.wait_for("sensor.stage_series", "unknown")
+
+        def draw(total: list[float | None]) -> tuple[str, list[ET.Element]]:
+            self.broker.mqtt.publish("stage/series", {
+                "start": "2026-10-25T00:00:00+02:00", "step_s": 3600, "total": total, "unit": "SEK/kWh"},
+                retain=True)
+            self.ha.wait_for("sensor.stage_series", lambda s: s["attributes"].get("total") == total)
+            said = self.ha.template(
+                "{% from 'ftw_mqtt.jinja' import price_chart %}"
+                "{{ price_chart('sensor.stage_series', 'sv') }}")
+            data = re.findall(r"base64,([A-Za-z0-9+/=]+)", said)
+            svg = ET.fromstring(base64.b64decode(data[0])) if data else ET.Element("none")
+            return said, [r for r in svg.iter(SVG + "rect") if r.get("fill", "").startswith("hsl")]
+
+        # The long day of autumn has 25 hours, of which one is missing.
+        _, bars = draw([1.0] * 10 + [None] + [1.0] * 14)
+        self.assertEqual(24, len(bars))
+        _, bars = draw([1.0, -0.5, 0.5])
+        above, below = (float(bars[i].get("y", "0")) for i in (0, 1))
+        self.assertLess(above, below)
+        for empty in ([], [None], [None, None], [1.0]):
+            said, bars = draw(empty)
+            self.assertEqual(("Inga priser är kända.", []), (said, bars))
+        _, bars = draw([0.7] * 24)
+        self.assertEqual(24, len(bars))
+
+    def test_the_points_for_chart_cards(self) -> None:
+        series = self.broker.mqtt.document("ftw/home/price/series")
+        said = yaml.safe_load(self.ha.template(
+            "{% from 'ftw_mqtt.jinja' import points %}{{ points('sensor.ftw_home_price', 'total') }}"))
+        self.assertEqual(series["total"], [value for _, value in said])
+        self.assertEqual(series["step_s"] * 1000, said[1][0] - said[0][0])
+
+    def test_what_is_told_while_the_bridge_is_away(self) -> None:
+        """Nothing old looks live, and no template fails."""
+        self.bridge.stop()
+        try:
+            self.ha.wait_for(f"sensor.{CAR}_words_en", "unavailable")
+            for language, nobody in [("en", "The bridge cannot be reached"), ("sv", "Bryggan kan inte nås")]:
+                said = [self.ha.template(content) for content in self.contents(language)]
+                self.assertEqual(2, len([s for s in said if nobody in s]))
+                self.assertEqual([], [s for s in said if "base64" in s])
+        finally:
+            self.bridge.start()
+            self.ready()

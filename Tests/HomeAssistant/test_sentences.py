@@ -1,0 +1,272 @@
+"""What people say about their car's charging, what they are answered, and what the box then does."""
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from support import counts
+from support.shipping import CAR, TOPIC, ShippedCase
+
+LEVEL = {
+    "en": ["how full is the car", "How charged is my EV right now?", "how much charge does the car have left",
+           "how many percent does the car have", "what's the car's battery level",
+           "what is the level of the car", "car battery level", "tell me the car's battery",
+           "how is the car's battery doing",
+           "what percent is the car at"],
+    "sv": ["hur full är bilen", "Hur laddad är bilen just nu?", "hur mycket laddning har bilen kvar",
+           "hur många procent har bilen", "vad är bilens batterinivå", "vilken nivå har bilen",
+           "hur är det med bilens batteri", "hur mycket ström är det i bilen", "visa bilens nivå"]}
+
+READY = {
+    "en": ["will the car be ready", "Will my car be charged in time?", "will the car make it",
+           "is the car going to be ready on time", "when will the car be ready",
+           "can the car be ready by then", "is the car on track", "will the car be full by tomorrow morning"],
+    "sv": ["blir bilen klar", "Blir bilen laddad i tid?", "kommer bilen att bli klar",
+           "hinner bilen bli klar", "hinner bilen", "när blir bilen klar", "är bilen klar i morgon bitti",
+           "kommer bilen hinna bli färdig i tid"]}
+
+NOW = {
+    "en": ["charge the car now", "charge my car right now", "charge the car immediately", "start charging",
+           "start charging the car now", "charge the car at full power", "please charge the car now"],
+    "sv": ["ladda bilen nu", "ladda bilen genast", "börja ladda bilen", "starta laddningen",
+           "ladda bilen med full effekt", "starta laddningen av bilen", "ladda nu"]}
+
+PAUSE = {
+    "en": ["pause charging", "pause the charging", "stop charging the car", "pause the car's charging",
+           "don't charge the car", "hold the charging", "do not charge the car now"],
+    "sv": ["pausa laddningen", "pausa bilens laddning", "stoppa laddningen", "sluta ladda bilen",
+           "ladda inte bilen nu", "gör en paus i laddningen", "sluta ladda"]}
+
+PLAN = {
+    "en": ["back to the plan", "go back to the plan", "return to the plan", "follow the plan again",
+           "charge the car according to plan", "let the plan decide", "resume the plan"],
+    "sv": ["tillbaka till planen", "gå tillbaka till planen", "återgå till planen", "följ planen igen",
+           "ladda bilen enligt planen", "låt planen bestämma", "kör planen igen"]}
+
+GOAL = {
+    "en": [("charge the car to 80 by seven", 80, "07:00"),
+           ("Charge the car to eighty-five percent by half past six.", 85, "06:30"),
+           ("charge the car up to 70% by 06:45", 70, "06:45"),
+           ("set the car's goal to 75 percent by a quarter to eight", 75, "07:45"),
+           ("have the car at 90 percent by seven in the evening", 90, "19:00"),
+           ("by six thirty charge the car to 65", 65, "06:30"),
+           ("the car should be at 55 percent by 7 pm", 55, "19:00"),
+           ("charge the car to ninety", 90, "19:00"),
+           ("have the car ready by eight o'clock", 90, "08:00"),
+           ("I need the car at 60 percent by noon", 60, "12:00")],
+    "sv": [("ladda bilen till 80 till klockan sju", 80, "07:00"),
+           ("Ladda bilen till åttiofem procent till halv sju.", 85, "06:30"),
+           ("ladda upp bilen till 70 % till 06:45", 70, "06:45"),
+           ("sätt bilens mål till 75 procent till kvart i åtta", 75, "07:45"),
+           ("bilen ska vara på 90 procent till sju på kvällen", 90, "19:00"),
+           ("till klockan sju ska bilen vara på 65 procent", 65, "07:00"),
+           ("ladda bilen till 55 till fem i halv åtta", 55, "07:25"),
+           ("ladda bilen till nittio", 90, "07:25"),
+           ("gör bilen klar till klockan åtta", 90, "08:00"),
+           ("jag vill ha bilen laddad till 60 procent till sju trettio", 60, "07:30")]}
+
+Car = dict[str, Any]
+
+
+class SaidCase(ShippedCase):
+    """Says things, and compares what comes back."""
+
+    def answer(self, sentence: str, language: str, expected: str) -> str:
+        """Says a sentence; its answer must be all of the expected expression."""
+        reply = self.ha.say(sentence, language)
+        self.assertEqual("action_done", reply["kind"], f"'{sentence}': {reply['whole']}")
+        self.assertRegex(reply["speech"], f"^(?:{expected})$", f"'{sentence}'")
+        return str(reply["speech"])
+
+    def words(self, language: str, about: str) -> str:
+        """What the bridge says about that, as it stands on its topic."""
+        return str(self.broker.mqtt.document(f"{TOPIC}/text/{language}")[about])
+
+
+class AskedTests(SaidCase):
+    """Questions. Whatever is asked, the box is told nothing."""
+
+    cost = 60
+
+    SITUATIONS: list[tuple[str, str, Callable[[Car], Any], dict[str, tuple[str, str]]]] = [
+        ("the car says so", "car_live 60", lambda w: "60 %, the car says so" in w["level"], {
+            "en": (r"Battery 60 %, the car says so\.", r".*\."),
+            "sv": (r"Batteriet 60 %, enligt bilen\.", r".*\.")}),
+        ("a guess", "assumed", lambda w: "FTW guesses" in w["level"], {
+            "en": (r"FTW guesses \d+ %\. Enter the real level\.", r".*\."),
+            "sv": (r"FTW gissar \d+ %\. Ange den riktiga nivån\.", r".*\.")}),
+        ("a calculation", "estimated 55", lambda w: "calculation" in w["level"], {
+            "en": (r"About 55 %, FTW's calculation( that nobody has confirmed)?\.", r".*\."),
+            "sv": (r"Ungefär 55 %, FTW:s beräkning( som ingen har bekräftat)?\.", r".*\.")}),
+        ("it will be late", "late 4000", lambda w: "falls short" in (w["readiness"] or ""), {
+            "en": (r"Battery 30 %, the car says so\.",
+                   r"It falls short: about \d+ % by (tomorrow )?07:00 instead of 80 %\."),
+            "sv": (r"Batteriet 30 %, enligt bilen\.",
+                   r"Den hinner inte: ungefär \d+ % (imorgon )?07:00 i stället för 80 %\.")}),
+        ("no goal", "no_goal", lambda w: w["readiness"] == "No charging goal is set.", {
+            "en": (r"Battery 50 %, the car says so\.", r"No charging goal is set\."),
+            "sv": (r"Batteriet 50 %, enligt bilen\.", r"Inget laddmål är satt\.")}),
+        ("no car", "unplugged", lambda w: w["level"] == "No car is plugged in.", {
+            "en": (r"No car is plugged in\.", r"No car is plugged in\."),
+            "sv": (r"Ingen bil är inkopplad\.", r"Ingen bil är inkopplad\.")})]
+
+    def test_every_question_in_every_situation(self) -> None:
+        for what, situation, fits, expected in self.SITUATIONS:
+            with self.subTest(what):
+                self.situation(situation, fits)
+                self.house("log clear")
+                for language, (level, readiness) in expected.items():
+                    for sentence in LEVEL[language]:
+                        said = self.answer(sentence, language, level)
+                        self.assertEqual(self.words(language, "level"), said)
+                    for sentence in READY[language]:
+                        self.answer(sentence, language, readiness)
+                self.assertEqual([], self.box_commands(), "a question moved something")
+
+    def test_a_pause_is_the_answer_to_whether_it_will_be_ready(self) -> None:
+        self.situation("car_live 60", lambda w: "60 %" in w["level"])
+        self.room()
+        self.answer("pause charging", "en", r"Done\. Charging is paused until someone resumes it\.")
+        self.answer("will the car be ready", "en", r"Charging is paused until someone resumes it\.")
+        self.answer("blir bilen klar", "sv", r"Laddningen är pausad tills någon startar den\.")
+
+    def test_what_the_car_said_a_while_ago_is_told_with_its_time(self) -> None:
+        # Only newer boxes pass on what a car said and does not say any more.
+        self.house("box vintage late")
+        self.addCleanup(self.house, "box vintage soc")
+        self.ha.wait_for("sensor.ftw_home_box_link", "live", 60)
+        self.situation("car_old 63 1800", lambda w: "63 %, the car's last word" in w["level"])
+        self.answer("how full is the car", "en",
+                    r"Battery 63 %, the car's last word (yesterday )?at \d\d:\d\d\.")
+        self.answer("hur full är bilen", "sv",
+                    r"Batteriet 63 %, bilens senaste besked (igår )?\d\d:\d\d\.")
+
+    def test_what_is_old_is_told_as_old(self) -> None:
+        """The box is out of reach: the last word, dated, and no command is done."""
+        self.situation("car_live 60", lambda w: "60 %" in w["level"])
+        self.room(2)
+        self.house("box away")
+        try:
+            self.heard(lambda w: "last word" in w["level"], 60)
+            self.answer("how full is the car", "en",
+                        r"Battery 60 %, the car's last word (yesterday )?at \d\d:\d\d\.")
+            self.answer("hur full är bilen", "sv",
+                        r"Batteriet 60 %, bilens senaste besked (igår )?\d\d:\d\d\.")
+            self.answer("charge the car now", "en", r"Not delivered: the box cannot be reached\.")
+            self.answer("ladda bilen nu", "sv", r"Nådde inte fram: boxen kan inte nås\.")
+            self.assertIsNone(self.house.car()["hold"])
+        finally:
+            self.house("box back")
+            self.heard(lambda w: "says so" in w["level"], 60)
+
+    def test_with_no_bridge_nothing_is_known_and_nothing_is_sent(self) -> None:
+        self.bridge.stop()
+        try:
+            self.ha.wait_for(f"sensor.{CAR}_words_en", "unavailable")
+            nothing = {"en": "The bridge to the box cannot be reached, so nothing is known of the car.",
+                       "sv": "Bryggan till boxen kan inte nås, så inget är känt om bilen."}
+            unsent = {"en": "The bridge to the box cannot be reached. Nothing was sent.",
+                      "sv": "Bryggan till boxen kan inte nås. Inget skickades."}
+            with self.broker.mqtt.watch("ftw/home/#") as heard:
+                for language in ("en", "sv"):
+                    for sentence in (LEVEL[language][0], READY[language][0]):
+                        self.answer(sentence, language, re.escape(nothing[language]))
+                    for sentence in (NOW[language][0], PAUSE[language][0], PLAN[language][0],
+                                     GOAL[language][0][0]):
+                        self.answer(sentence, language, re.escape(unsent[language]))
+                self.assertEqual([], [m.topic for m in heard.messages if m.topic.endswith("/set")])
+        finally:
+            self.bridge.start()
+            type(self).spent = 0
+            self.ready()
+
+
+class OrderedTests(SaidCase):
+    """Commands. Each ends in the answer that is true, and in what the box holds."""
+
+    cost = 90
+
+    DONE = {"en": "Done\\.", "sv": "Klart\\."}
+    CHARGES = {"en": r"Charge now is on.*\.", "sv": r"Ladda nu är på.*\."}
+    PAUSED = {"en": r"Charging is paused until someone resumes it\.",
+              "sv": r"Laddningen är pausad tills någon startar den\."}
+    PLANNED = {"en": r"(?!.*(Charge now|paused)).*\.", "sv": r"(?!.*(Ladda nu|pausad)).*\."}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.situation("car_live 60", lambda w: "60 %" in w["level"])
+        self.ha.wait_for(f"sensor.{CAR}_control", "plan")
+
+    def test_every_order_is_done_at_the_box(self) -> None:
+        for language in ("en", "sv"):
+            for now, pause, plan in zip(NOW[language], PAUSE[language], PLAN[language], strict=True):
+                done = self.DONE[language]
+                for sentence, told, effect in [
+                        (now, self.CHARGES, lambda c: c["hold"] and c["hold"]["power_w"] >= 4140),
+                        (pause, self.PAUSED, lambda c: c["hold"] and c["hold"]["power_w"] == 0),
+                        (plan, self.PLANNED, lambda c: c["hold"] is None)]:
+                    with self.subTest(sentence):
+                        self.room()
+                        self.answer(sentence, language, f"{done} {told[language]}")
+                        # What is answered as done is done: no waiting here.
+                        self.assertTrue(effect(self.house.car()), self.house.car())
+                        counts["effects seen in the house"] += 1
+
+    def test_every_goal_stands_at_the_box(self) -> None:
+        for language in ("en", "sv"):
+            for sentence, level, by in GOAL[language]:
+                with self.subTest(sentence):
+                    self.room()
+                    goal = {"en": rf"Goal: {level} % by {by}, every day\.",
+                            "sv": rf"Mål: {level} % till {by}, varje dag\."}
+                    self.answer(sentence, language, f"{self.DONE[language]} {goal[language]}")
+                    schedule = self.house.car()["schedule"]
+                    self.assertEqual((level, by), (round(schedule["soc"] * 100), self.clock(schedule)))
+                    counts["effects seen in the house"] += 1
+
+    @staticmethod
+    def clock(schedule: Car) -> str:
+        """The household's clock time of a goal; this box keeps it in UTC."""
+        today = datetime.datetime.now(ZoneInfo("Europe/Stockholm"))
+        minute = schedule["time_of_day_min_utc"] + today.utcoffset().total_seconds() // 60
+        return "{:02.0f}:{:02.0f}".format(*divmod(minute % 1440, 60))
+
+    def test_what_is_refused_is_told_with_its_reason(self) -> None:
+        self.room(2)
+        self.house("next refused_at_execution E_PRECONDITION")
+        self.answer("charge the car now", "en", r"Not done: it does not fit what the box is doing now\.")
+        self.assertIsNone(self.house.car()["hold"])
+        self.answer("charge the car to 0", "en", r"Not done: .*1.*100.*")
+        self.assertEqual(80, round(self.house.car()["schedule"]["soc"] * 100))
+
+    def test_a_command_for_no_car_is_refused(self) -> None:
+        self.situation("unplugged", lambda w: w["level"] == "No car is plugged in.")
+        self.room(2)
+        self.answer("charge the car now", "en", r"Not done: plug the car in first\.")
+        self.answer("ladda bilen nu", "sv", r"Inte gjort: koppla in bilen först\.")
+        self.assertIsNone(self.house.car()["hold"])
+
+    def test_what_nobody_confirms_is_not_called_done(self) -> None:
+        self.room(2)
+        for what, language, sentence, told in [
+                ("commands", "en", "charge the car now", r"Not delivered\."),
+                ("results", "en", "charge the car now",
+                 r"The outcome is not known: no answer from the box\.|Taken by the box, .* not known\.")]:
+            with self.subTest(what):
+                self.house(f"swallow {what} on")
+                try:
+                    self.answer(sentence, language, told)
+                    self.assertIsNone(self.house.car()["hold"])
+                finally:
+                    self.house(f"swallow {what} off")
+
+    def test_what_has_another_sense_is_left_to_home_assistant(self) -> None:
+        self.house("log clear")
+        for sentence, language in [("what time is it", "en"), ("vad är klockan", "sv")]:
+            self.assertNotEqual("error", self.ha.say(sentence, language)["kind"])
+        self.assertEqual("error", self.ha.say("charge the toothbrush to 80", "en")["kind"])
+        self.assertEqual("error", self.ha.say("ladda tandborsten nu", "sv")["kind"])
+        self.assertEqual([], self.box_commands())
