@@ -268,7 +268,9 @@ public actor BoxSession {
     private func logChange(from before: Link?, to after: Link) {
         guard let before, before.state != after.state || before.reason != after.reason else { return }
         let why = after.reason.map { " (\($0.rawValue))" } ?? ""
-        ambient.log.notice("box link: \(after.state.rawValue)\(why)")
+        // The box is there and the handshake under way: over in a moment, or followed by a reason.
+        let isPassing = after.reason == nil && (after.state == .waitingForBox || after.state == .lost)
+        ambient.log(isPassing ? .info : .notice, "box link: \(after.state.rawValue)\(why)")
     }
 
     private func armTimer() {

@@ -65,7 +65,7 @@ import Testing
         ("next refused E_CONFLICT", .next(.refused("E_CONFLICT"))),
         ("next refused_at_execution E_NEW_2", .next(.refusedAtExecution("E_NEW_2"))),
         ("next overtaken -1.5", .next(.overtaken(by: -1.5))), ("next none", .next(nil)),
-        ("next result_late 3", .next(.resultLate(beats: 3))),
+        ("next result_late 3", .next(.resultLate(beats: 3))), ("next slow 2", .next(.slow(beats: 2))),
         ("swallow results on", .swallow(.results, true)),
         ("swallow commands off", .swallow(.commands, false)),
         ("api fault /api/loadpoints status 503", .fault(path: "/api/loadpoints", .status(503))),

@@ -100,7 +100,8 @@ final class KillTally: Sendable {
         var asked = 0
         /// Carried out at the box.
         var executed = 0
-        /// Ended only after they were asked once more: the bridge died before it noted them.
+        /// Ended only after they were asked once more: the bridge died before it noted them, or
+        /// nobody was there to hear.
         var unnoted = 0
         var ends: [String: Int] = [:]
 
@@ -110,7 +111,7 @@ final class KillTally: Sendable {
             }
             return """
                 \(kills) kills (\(list(moments))): \(asked) commands, \(executed) carried out, \
-                \(unnoted) died before they were noted and were asked again; \(list(ends))
+                \(unnoted) were asked again since no end was heard; \(list(ends))
                 """
         }
     }

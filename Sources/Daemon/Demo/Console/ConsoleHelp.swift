@@ -22,7 +22,7 @@ enum ConsoleHelp {
         ("relay", "relay drop|rotate|stop|start"), ("role", "role owner|viewer"), ("revoke", "revoke"),
         (
             "next",
-            "next lost|answers_lost|receipt_lost|result_lost|result_late SECONDS|unconfirmed|refused CODE|refused_at_execution CODE|"
+            "next lost|answers_lost|receipt_lost|result_lost|result_late SECONDS|slow SECONDS|unconfirmed|refused CODE|refused_at_execution CODE|"
                 + "overtaken VALUE|none"
         ),
         ("swallow", "swallow results|commands on|off"),

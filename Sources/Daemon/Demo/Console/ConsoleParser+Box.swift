@@ -31,7 +31,8 @@ extension ConsoleParser {
     /// - Returns: `nil` for `none`.
     static func fate(_ words: inout ConsoleWords) throws(ConsoleFault) -> CommandFate? {
         let fates = [
-            "lost", "answers_lost", "receipt_lost", "result_lost", "result_late", "unconfirmed", "refused",
+            "lost", "answers_lost", "receipt_lost", "result_lost", "result_late", "slow", "unconfirmed",
+            "refused",
             "refused_at_execution", "overtaken", "none",
         ]
         switch try words.choice(fates) {
@@ -40,6 +41,7 @@ extension ConsoleParser {
         case "receipt_lost": return .receiptLost
         case "result_lost": return .resultLost
         case "result_late": return .resultLate(beats: try words.whole("how many seconds", 1...60))
+        case "slow": return .slow(beats: try words.whole("how many seconds", 1...60))
         case "unconfirmed": return .unconfirmed
         case "refused": return .refused(try code(&words))
         case "refused_at_execution": return .refusedAtExecution(try code(&words))
