@@ -201,6 +201,7 @@ public actor BoxSession {
             roleAsk.sessionStarted()
             house.sessionStarted()
             boards.sessionStarted()
+            orders.sessionStarted()
             perform(machine.opened(at: now))
         case .frame(let bytes):
             count.frames &+= 1

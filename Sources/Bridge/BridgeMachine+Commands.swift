@@ -74,8 +74,7 @@ extension BridgeMachine {
     /// Carries out what the desk says, in its order. The ledger already holds
     /// all of it, so one save before the rest is enough.
     mutating func carryOut(_ todo: [CommandDesk.Action], now: Moment) {
-        publisher.askers = desk.ledger.askers
-        publisher.busy = desk.busy
+        publisher.follow(askers: desk.ledger.askers, busy: desk.busy, now: now)
         var isSaved = false
         for action in todo {
             switch action {

@@ -7,14 +7,16 @@ extension BridgeMachine {
     mutating func received(_ message: Message, now: Moment) {
         if settings.discovery, message.topic == "\(settings.discoveryPrefix)/status" {
             // Many bridges hear this at once; each waits a little while of its own.
-            if phase == .up, message.text == "online", !message.retained {
+            // Their birth may be retained too; one that the broker had kept is no news.
+            if phase == .up, message.text == "online", !wasKept(message, message.topic, now: now) {
                 republishAt = now.monotonic + .seconds(1) + .seconds(4) * min(max(chance(), 0), 1)
             }
             return
         }
         guard let path = tree.path(of: message.topic) else { return }
         let isKept = wasKept(message, path, now: now)
-        if echoes.isEcho(message, now: now.monotonic) { return }
+        let isLeftOut = publisher.session?.version == .v5
+        if echoes.isEcho(message, isLeftOut: isLeftOut, now: now.monotonic) { return }
         if phase == .standby { return watch(path, message, now: now) }
         if isRequest(path) { return requested(message, path: path, now: now) }
         if isKept { return replace(path, message, now: now) }
@@ -30,12 +32,18 @@ extension BridgeMachine {
         guard message.retained else { return false }
         guard publisher.session?.version == .v5 else { return true }
         let isFirst = keptSeen.count < 5_000 && keptSeen.insert(path).inserted
+        // An earlier run of ours cannot have started later than this one.
+        if path == TopicName.bridgeInfo.rawValue, let other = stranger(message), other > run.instance {
+            return phase != .up
+        }
         return phase != .up || (isFirst && now.monotonic < keptUntil ?? .zero)
     }
 
     /// What an earlier run left comes late: it is not ours any more, and nobody's doing.
     private mutating func replace(_ path: String, _ message: Message, now: Moment) {
         guard phase == .up, isOurs(path), publisher.lastSent(path) != message.payload else { return }
+        // Should it be another copy after all, it answers, and is met then.
+        if path == TopicName.bridgeInfo.rawValue { return writeBack(path, now: now) }
         writeBacks[path] = writeBacks[path] ?? now.monotonic + .milliseconds(500)
     }
 
@@ -171,13 +179,19 @@ extension BridgeMachine {
 
     // MARK: A second copy
 
+    /// Who introduces itself there; `nil` when it is nobody, or we.
+    private func stranger(_ message: Message) -> String? {
+        guard let other = (try? JSONValue(parsing: message.payload))?["instance"]?.stringValue,
+            !other.isEmpty, other.utf8.count <= 64, other != run.instance
+        else { return nil }
+        return other
+    }
+
     /// Another bridge introduced itself on our topics.
     ///
     /// - Returns: False if that was no introduction of another one.
     private mutating func meet(_ message: Message, now: Moment) -> Bool {
-        guard let other = (try? JSONValue(parsing: message.payload))?["instance"]?.stringValue,
-            !other.isEmpty, other.utf8.count <= 64, other != run.instance
-        else { return false }
+        guard let other = stranger(message) else { return false }
         let isNew = rival != other
         if other < run.instance {
             rival = other

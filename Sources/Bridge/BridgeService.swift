@@ -93,9 +93,10 @@ public actor BridgeService {
         await broker.drain(limit: .seconds(2))
     }
 
-    /// Home Assistant says that it has started.
+    /// Home Assistant says that it has started. One that the broker had kept is taken
+    /// for it too: somebody looks at every start of a connection anyway.
     private func isTheirBirth(_ message: Message) -> Bool {
-        settings.discovery && message.topic == "\(settings.discoveryPrefix)/status" && !message.retained
+        settings.discovery && message.topic == "\(settings.discoveryPrefix)/status"
             && message.text == "online"
     }
 

@@ -24,8 +24,16 @@ struct EchoFilter {
 
     /// True if that is one of ours on its way back. Echoes keep their order, so
     /// what was published before it is not waited for any more.
-    mutating func isEcho(_ message: Message, now: Duration) -> Bool {
+    ///
+    /// - Parameter isLeftOut: The broker was asked to leave our own messages out. What
+    ///   comes all the same is then only taken for ours while it says what we said
+    ///   last: an older value of ours, written by somebody else, must not stay.
+    mutating func isEcho(_ message: Message, isLeftOut: Bool, now: Duration) -> Bool {
         let payload = message.payload.hashValue
+        if isLeftOut {
+            guard let last = recent[message.topic]?.last, now - last.at <= Self.memory else { return false }
+            return last.payload == payload
+        }
         guard var known = recent[message.topic],
             let index = known.firstIndex(where: { $0.payload == payload && now - $0.at <= Self.memory })
         else { return false }

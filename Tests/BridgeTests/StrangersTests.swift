@@ -98,7 +98,8 @@ import Testing
         #expect(results.allSatisfy { $0["id"] == "a1" })
         #expect(
             results.last == [
-                "id": "a1", "from": nil, "topic": "ftw/home/bridge/request/ping", "stage": "done", "final": true,
+                "id": "a1", "from": nil, "topic": "ftw/home/bridge/request/ping", "stage": "done",
+                "final": true,
                 "code": nil,
                 "box_code": nil, "text": "Here.", "requested": #"{"id":"a1"}"#, "value": "pong",
                 "at": "2026-11-30T10:00:00+01:00",

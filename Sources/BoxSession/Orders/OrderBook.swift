@@ -46,6 +46,8 @@ struct OrderBook {
         var since: Date?
         var number: Ticket
         var endsAt: Date?
+        /// The box is to be asked again: the last answer may have been lost.
+        var isDue = false
     }
 
     mutating func ticket() -> Ticket {
@@ -79,6 +81,8 @@ struct OrderBook {
     ///   with a number for ``holdEnds(_:_:at:)``.
     mutating func holdsSeen(_ cars: [CarState]) -> [(id: String, number: Ticket)] {
         var new: [(String, Ticket)] = []
+        let ids = Set(cars.map(\.id))
+        looks = looks.filter { ids.contains($0.key) && leases[$0.key] == nil }
         for car in cars where car.isCurrent {
             switch car.loadpoint.hold {
             case nil: continue
@@ -86,9 +90,10 @@ struct OrderBook {
             case .chargeNow?, .paused?:
                 guard let hold = car.loadpoint.hold, leases[car.id] == nil else { continue }
                 let since = car.loadpoint.holdSince
-                if let look = looks[car.id], look.hold == hold, look.since == since { continue }
+                let known = looks[car.id].flatMap { $0.hold == hold && $0.since == since ? $0 : nil }
+                if let known, !known.isDue { continue }
                 let number = ticket()
-                looks[car.id] = HoldLook(hold: hold, since: since, number: number)
+                looks[car.id] = HoldLook(hold: hold, since: since, number: number, endsAt: known?.endsAt)
                 new.append((car.id, number))
             }
         }
@@ -101,6 +106,11 @@ struct OrderBook {
     }
 
     mutating func forgetHolds() { looks = [:] }
+
+    /// A new session with the same box: what is held is asked about once more.
+    mutating func sessionStarted() {
+        for id in looks.keys { looks[id]?.isDue = true }
+    }
 
     /// The ends that are known and still ahead, those of our leases first.
     func holdEnds(at now: Duration, wall: Date) -> [String: Date] {

@@ -13,6 +13,9 @@ public struct CommandLedger: Sendable, Equatable {
     /// The most ids that are remembered; the oldest finished ones go first.
     public static let capacity = 2_048
 
+    /// Loadpoints of which it is remembered who asked last.
+    static let askerCapacity = 64
+
     /// What one id has come to.
     public struct Entry: Sendable, Equatable {
         public enum Step: String, Sendable {
@@ -77,6 +80,9 @@ public struct CommandLedger: Sendable, Equatable {
     /// ended ones beyond ``capacity``.
     public mutating func prune(now: Date) {
         last = last.filter { abs(now.timeIntervalSince($0.value.at)) < Self.memory }
+        for (loadpoint, _) in askers.sorted(by: { $0.value.at > $1.value.at }).dropFirst(Self.askerCapacity) {
+            askers[loadpoint] = nil
+        }
         for (id, entry) in entries where entry.isSettled {
             // A clock that was set back must not make an id last for ever.
             if abs(now.timeIntervalSince(entry.report.at)) >= Self.memory { entries[id] = nil }

@@ -22,9 +22,7 @@ extension StatePublisher {
         let toldBefore = told
         told = isUp && new.cars != nil ? Set(cars.filter { isTold($0, by: new.link) }.map(\.id)) : []
         for car in cars where car.isCurrent {
-            holds[car.id, default: HoldWatch()].read(
-                car, asker: askers[car.id], isRenewed: site.leases[car.id] != nil,
-                isBusy: busy.contains(car.id))
+            readHold(of: car)
             var reading = ShownCar.Reading(loadpoint: car.loadpoint, at: car.readAt)
             reading.loadpoint.sessionWh = steady(reading.loadpoint, after: goodCars[car.id]?.loadpoint)
             goodCars[car.id] = reading

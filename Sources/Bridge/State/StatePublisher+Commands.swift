@@ -54,6 +54,25 @@ extension StatePublisher {
         for name in [TopicName.carTextEn, .carTextSv] { mark(.init(name, level), at: due) }
     }
 
+    /// Takes in whose orders stand and where one is under way.
+    mutating func follow(askers: [String: Asker], busy: Set<String>, now: Moment) {
+        let freed = self.busy.subtracting(busy)
+        (self.askers, self.busy) = (askers, busy)
+        for car in site.cars ?? [] where freed.contains(car.id) && car.isCurrent {
+            // What was read while it was under way may show what it did.
+            let before = holds[car.id]
+            readHold(of: car)
+            if holds[car.id] != before, let level = carLevels[car.id] {
+                mark(.init(.carHold, level), at: now.monotonic)
+            }
+        }
+    }
+
+    mutating func readHold(of car: CarState) {
+        holds[car.id, default: HoldWatch()].read(
+            car, asker: askers[car.id], isRenewed: site.leases[car.id] != nil, isBusy: busy.contains(car.id))
+    }
+
     /// A command of a loadpoint ended.
     mutating func ended(_ report: StageReport, now: Moment) {
         guard let loadpoint = report.loadpoint, let level = carLevels[loadpoint] else { return }

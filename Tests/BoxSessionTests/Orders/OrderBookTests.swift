@@ -129,6 +129,27 @@ import Testing
         #expect(book.holdEnds(at: .zero, wall: wall).isEmpty)
     }
 
+    @Test func aNewSessionAsksOnceMoreAndKeepsWhatIsKnown() {
+        var book = OrderBook()
+        let first = book.holdsSeen([car { _ in }])
+        book.holdEnds("garage", first[0].number, at: wall + 600)
+        book.sessionStarted()
+        let again = book.holdsSeen([car { _ in }])
+        let quiet = book.holdsSeen([car { _ in }])
+        #expect(again.count == 1 && quiet.isEmpty)
+        #expect(book.holdEnds(at: .zero, wall: wall) == ["garage": wall + 600])
+        book.holdEnds("garage", again[0].number, at: nil)
+        #expect(book.holdEnds(at: .zero, wall: wall).isEmpty)
+    }
+
+    @Test func aChargerThatIsGoneIsForgotten() {
+        var book = OrderBook()
+        let first = book.holdsSeen([car { _ in }])
+        book.holdEnds("garage", first[0].number, at: wall + 600)
+        let none = book.holdsSeen([])
+        #expect(none.isEmpty && book.holdEnds(at: .zero, wall: wall).isEmpty)
+    }
+
     @Test func whatIsNotAHoldIsNotAskedAbout() throws {
         var book = OrderBook()
         let none = book.holdsSeen([

@@ -137,7 +137,10 @@ import Testing
         bench.see(held(0, at: bench.wall))
         #expect(askedBy(bench) == .null)
         bench.pass(.seconds(1))
+        // Its end alone settles it: no further reading has to come.
         bench.feed(.progress("k", .ended(.applied(nil))))
+        bench.pass(.seconds(1))
+        #expect(askedBy(bench) == "me")
         bench.see(held(0, at: bench.wall))
         bench.pass(.seconds(1))
         #expect(askedBy(bench) == "me")

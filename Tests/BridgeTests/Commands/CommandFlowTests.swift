@@ -110,18 +110,34 @@ import Testing
                 == "Inte gjort: där står \"101\"; en nivå är ett tal från 0 till 100 %, som 62.")
     }
 
-    @Test func everyCodeHasASentence() {
-        for code in CommandCode.allCases {
-            for language in Language.allCases {
-                let documents = SiteDocuments(
-                    household: HouseholdZone(boxZone: nil, configured: .utc), language: language)
-                let report = StageReport(
-                    id: "a", topic: "t", loadpoint: nil, stage: .refused, code: code, requested: nil,
-                    at: morning)
-                let text = documents.result(report, path: nil)["text"]?.stringValue ?? ""
-                #expect(text.hasSuffix("."), "\(code)")
-            }
-        }
+    private func words(_ code: CommandCode, _ language: Language) -> String {
+        let documents = SiteDocuments(
+            household: HouseholdZone(boxZone: nil, configured: .utc), language: language)
+        let report = StageReport(
+            id: "a", topic: "t", loadpoint: nil, stage: .refused, code: code, requested: nil, at: morning)
+        return documents.result(report, path: nil)["text"]?.stringValue ?? ""
+    }
+
+    @Test(arguments: CommandCode.allCases)
+    func everyCodeHasASentenceInEachLanguage(code: CommandCode) {
+        let texts = Language.allCases.map { words(code, $0) }
+        #expect(texts.allSatisfy { $0.hasSuffix(".") && $0.unicodeScalars.count <= 255 })
+        #expect(Set(texts).count == Language.allCases.count)
+    }
+
+    /// The box's codes become kinds, and each kind a code of the same name with its own words.
+    @Test(arguments: BoxRefusalReason.Kind.allCases)
+    func everyKindOfRefusalOfABoxIsToldByItsName(kind: BoxRefusalReason.Kind) {
+        #expect(CommandCode(kind).rawValue == kind.rawValue)
+        let others = BoxRefusalReason.Kind.allCases.filter { $0 != kind }.map { words(CommandCode($0), .en) }
+        #expect(!others.contains(words(CommandCode(kind), .en)))
+        var bench = bench()
+        _ = ask(&bench, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)
+        let sent = bench.feed(
+            .progress("k", .ended(.refused(.init(kind: kind, boxCode: "E_X", detail: "why")))))
+        let result = sent.documents("result").last
+        #expect(result?["code"] == .string(kind.rawValue) && result?["box_code"] == "E_X")
+        #expect(result?["stage"] == "refused" && result?["final"] == true)
     }
 
     @Test func aKillBetweenSendAndResultIsSettledByReading() {

@@ -71,6 +71,31 @@ import Testing
         #expect(sent.filter { $0.topic == topic }.isEmpty)
     }
 
+    // MARK: Their birth
+
+    /// Home Assistant can be told to have its birth kept.
+    @Test func aBirthThatIsKeptIsNewsOnlyWhenItComesLive() {
+        let birth = Message("homeassistant/status", "online", retained: true)
+        var bench = bench()
+        bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+        bench.feed(.connected(BrokerSession(version: .v5)))
+        bench.feed(.message(birth))
+        bench.feed(.subscribed(attempt: 2, granted: [true, true]))
+        #expect(bench.pass(.seconds(5)).to("mode").isEmpty)
+        bench.feed(.message(birth))
+        #expect(bench.pass(.seconds(6)).to("mode").count == 1)
+        // The first message of all may be one that was kept, but not so late.
+        var other = self.bench()
+        other.pass(.seconds(60))
+        other.feed(.message(birth))
+        #expect(other.pass(.seconds(6)).to("mode").count == 1)
+        // A 3.1.1 broker flags only what it had kept.
+        var old = self.bench(.v311)
+        old.pass(.seconds(60))
+        old.feed(.message(birth))
+        #expect(old.pass(.seconds(6)).to("mode").isEmpty)
+    }
+
     // MARK: State
 
     /// Every topic of ours, one after the other, written by somebody who lets the broker keep it.
@@ -117,6 +142,22 @@ import Testing
         #expect(bench.orders.isEmpty)
     }
 
+    /// A second copy that has just started says `offline`, as we did a moment ago.
+    @Test func anOldValueOfOursThatSomebodyElseWritesDoesNotStay() {
+        var bench = bench()
+        bench.pass(.seconds(20))
+        bench.see(houseWithCars().changed { $0.link.state = .lost })
+        bench.pass(.seconds(1))
+        bench.see(houseWithCars())
+        bench.pass(.seconds(1))
+        #expect(bench.text("box/availability") == "online")
+        let foreign = Message("ftw/home/box/availability", "offline", retained: true)
+        bench.retained[foreign.topic] = foreign
+        bench.feed(.message(foreign))
+        bench.pass(.seconds(1))
+        #expect(bench.text("box/availability") == "online")
+    }
+
     @Test func whatAnEarlierRunLeftIsReplacedWithoutAWord() {
         var bench = bench()
         let path = "car/garage/control"
@@ -134,13 +175,20 @@ import Testing
     @Test func anIntroductionThatAnEarlierRunLeftIsNoSecondCopy() {
         var bench = bench()
         let old = #"{"instance":"000000000001-00000000"}"#
-        bench.feed(.message(Message("ftw/home/bridge/info", old, retained: true)))
-        #expect(bench.machine.phase == .up)
-        let sent = bench.pass(.seconds(1))
+        let sent = bench.feed(.message(Message("ftw/home/bridge/info", old, retained: true)))
+        #expect(bench.machine.phase == .up && bench.log.isEmpty)
         #expect(sent.to("bridge/info").count == 1)
         // Another copy that answers introduces itself again.
         bench.feed(.message(Message("ftw/home/bridge/info", old, retained: true)))
         #expect(bench.machine.phase == .standby)
+    }
+
+    @Test func aCopyThatWasStartedLaterIsToldAtOnce() {
+        var bench = bench()
+        let other = #"{"instance":"ffffffffffff-00000000"}"#
+        let sent = bench.feed(.message(Message("ftw/home/bridge/info", other, retained: true)))
+        #expect(sent.to("bridge/info").count == 1 && bench.machine.phase == .up)
+        #expect(bench.log.first?.contains("it is told to stand by") == true)
     }
 
     @Test func withoutAClaimTheTopicIsNobodys() {

@@ -106,7 +106,9 @@ import Testing
                         "\(example) \(parsed)")
                     continue
                 }
-                let ends = await stage.carryOut(BoxOrder(command), patience: 50_000).filter { $0 != .acknowledged }
+                let ends = await stage.carryOut(BoxOrder(command), patience: 50_000).filter {
+                    $0 != .acknowledged
+                }
                 switch ends.first {
                 case .ended(.applied): done += 1
                 // The house battery is not asked to help a car that is held or has enough.

@@ -107,6 +107,30 @@ import Testing
         }
     }
 
+    /// An order of this run that broke and turns out to be done goes on; one of an earlier run does not.
+    @Test func anOrderThatBrokeGoesOnOnceItIsReadBack() async throws {
+        try await HouseStage.run { stage in
+            let until = stage.time.wall.addingTimeInterval(7_200)
+            let order = stage.order(.control(.chargeNow(powerW: 7_000, until: until)))
+            await stage.box.setCommandFates([.answersLost])
+            let stream = await stage.session.perform(order)
+            #expect(await stage.passUntil(2) { await stage.box.executedIDs.count == 1 })
+            await stage.loseBox(for: 1)
+            #expect(await stage.goLive())
+            let told = await stream.reduce(into: [BoxProgress]()) { $0.append($1) }
+            #expect(told == [.linkBroke(acknowledged: false)])
+            #expect(await stage.site.leases.isEmpty)
+            var earlier = order
+            earlier.id = "earlier"
+            #expect(await stage.session.readBack(earlier) == .matches(.number(7_000)))
+            #expect(await stage.site.leases.isEmpty)
+            #expect(await stage.session.readBack(order) == .matches(.number(7_000)))
+            #expect(await stage.site.leases.keys.sorted() == ["garage"])
+            await stage.pass(11 * 60)
+            #expect(await holds(stage) == [1_800, 1_800])
+        }
+    }
+
     // MARK: Its end
 
     @Test func theEndIsToldFromTheLeaseAndFromTheBox() async throws {

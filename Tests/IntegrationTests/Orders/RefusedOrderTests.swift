@@ -7,6 +7,7 @@ import Testing
 
 @testable import BoxSession
 @testable import BoxSimulator
+@testable import Daemon
 
 /// Orders that the box, or the bridge for it, does not carry out.
 @Suite struct RefusedOrderTests {
@@ -67,6 +68,15 @@ import Testing
                 told == (wasAcknowledged ? [.acknowledged] : [])
                     + [.linkBroke(acknowledged: wasAcknowledged)])
         }
+    }
+
+    @Test func withoutAPairingNothingArrives() async throws {
+        let box = UnpairedBox(time: ManualTime())
+        let order = BoxOrder(id: "o", loadpoint: "garage", intent: .control(.plan), deadline: .seconds(30))
+        var told: [BoxProgress] = []
+        for await progress in await box.perform(order) { told.append(progress) }
+        #expect(told == [.ended(.neverArrived)])
+        #expect(await box.readBack(order) == .unknown)
     }
 
     // MARK: Too late

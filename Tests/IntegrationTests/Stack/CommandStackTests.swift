@@ -12,7 +12,7 @@ import Testing
 @testable import BoxSimulator
 
 /// Commands from another client over a real broker, real frames and a simulated box.
-@Suite(.needsBroker, .timeLimit(.minutes(4))) struct CommandStackTests {
+@Suite(.needsBroker, .serialized, .timeLimit(.minutes(4))) struct CommandStackTests {
     private let control = "ftw/home/car/garage/control/set"
 
     /// A client that hears everything and may ask.
@@ -59,8 +59,10 @@ import Testing
         // Another round trip: what cleared it was no command either.
         asker.client.publish(Message(control, #"{"id":"ok","value":"plan"}"#))
         #expect(try await end("ok", asker, stage)["stage"] == "done")
+        // A slow machine may have it said twice to the box, under one id.
         let ops = await stage.box.requestLog.commands.map { $0.args.mapValue?["clear"] }
-        #expect(ops == [true])
+        #expect(ops.allSatisfy { $0 == true })
+        #expect(await stage.box.executedIDs.count == 1)
         #expect(Self.documents(asker, "ftw/home/result").count == 3 + 3)
         await asker.close()
         await bridge.stop()
@@ -84,7 +86,7 @@ import Testing
         let second = try stage.bridge { $0.mqtt.version = .v311 }
         #expect(try await end("old", asker, stage)["code"] == "retained")
         _ = try await stage.picture("the topic to be empty again") { !$0.messages.keys.contains(control) }
-        #expect(await stage.box.requestLog.commands.count == 1)
+        #expect(await stage.box.executedIDs.count == 1)
         await asker.close()
         await second.stop()
         await stage.close()
@@ -126,7 +128,6 @@ import Testing
         let bridge = try stage.bridge { $0.mqtt.rate = .fast }
         _ = try await stage.settled()
         let asker = try await asker(stage)
-        let before = asker.seen.count
         await stage.box.setCommandFates([.slow(beats: 4)])
         asker.client.publish(Message(control, #"{"id":"slow","value":"charge_now"}"#))
         // The house battery comes and goes, and the meter with it, until the end.
@@ -145,9 +146,8 @@ import Testing
         }
         #expect(end["stage"] == "done")
         _ = try await stage.picture("the control") { $0.text("car/garage/control") == "charge_now" }
-        let events = asker.seen.dropFirst(before)
         var order: [String] = []
-        for case .message(let message) in events where !message.retained {
+        for case .message(let message) in asker.seen where !message.retained {
             switch message.topic {
             case "ftw/home/car/garage/control": order.append(message.text ?? "")
             case "ftw/home/power": order.append("power")
@@ -156,6 +156,8 @@ import Testing
             default: break
             }
         }
+        // What was before the command is not the question.
+        order = Array(order.drop { $0 != "received" })
         #expect(order.filter { !["power", "received", "accepted", "done"].contains($0) } == ["charge_now"])
         let accepted = try #require(order.firstIndex(of: "accepted"))
         let done = try #require(order.firstIndex(of: "done"))
