@@ -1,16 +1,22 @@
 """What becomes unavailable, by cause: exactly what depends on it, and nothing else."""
 from __future__ import annotations
 
-from support import HouseCase, wait_until
-
-SITE_BATTERY = {f"sensor.ftw_home_{key}" for key in (
-    "battery_level", "battery_power", "battery_charge_power", "battery_discharge_power")}
+from support import HouseCase, Picture, announced, wait_until
 
 
 class AvailabilityTests(HouseCase):
     """One cause after the other, each ended before the next."""
 
     cost = 90
+
+    def setUp(self) -> None:
+        """Each test begins with everything there, also after one that failed."""
+        super().setUp()
+        for name in ("roof-pv", "house-battery", "garage-charger"):
+            self.house(f"source {name} live")
+        self.house("meter restore")
+        self.house("car situation car_live 60")
+        self.all_back()
 
     def test_a_killed_bridge_takes_everything_along_until_it_is_back(self) -> None:
         self.bridge.kill()
@@ -27,11 +33,12 @@ class AvailabilityTests(HouseCase):
         self.all_back()
 
     def test_a_source_that_is_down_takes_only_its_own_values(self) -> None:
-        for source, role in [("roof-pv", "solar"), ("house-battery", "battery"),
-                             ("garage-charger", "charger")]:
+        # A charger that is silent leaves nobody who knows whether a car is plugged in.
+        for source, *roles in [("roof-pv", "solar"), ("house-battery", "battery"),
+                               ("garage-charger", "charger", "plugged")]:
             with self.subTest(source):
                 self.house(f"source {source} down")
-                self.assert_unavailable(self.picture.needing(role))
+                self.assert_unavailable(self.picture.needing(*roles))
                 self.house(f"source {source} live")
                 self.all_back()
 
@@ -67,32 +74,56 @@ class AvailabilityTests(HouseCase):
 
 
 class BareHouseTests(HouseCase):
-    """A house whose box lost things: what is missing is unknown, and never zero."""
+    """What a house lacks is not there or unknown, and never zero."""
 
-    cost = 60
+    cost = 40
 
-    def test_a_house_without_its_battery(self) -> None:
+    def test_a_house_that_loses_its_battery(self) -> None:
         before = self.ha.moment
-        mark = len(SITE_BATTERY)
         self.house("battery remove")
-        wait_until("the battery to be gone or unknown", lambda: all(
-            self.ha.state(e) in (None, "unknown", "unavailable") for e in SITE_BATTERY), 60,
-            told=lambda: {e: self.ha.state(e) for e in SITE_BATTERY})
-        self.assertEqual(4, mark)
-        said = [c for c in self.ha.history(since=before) if c.entity_id in SITE_BATTERY and c.word == "0"]
-        self.assertEqual([], [c.entity_id for c in said if c.entity_id.endswith("level")])
-        # What is not the battery's goes on.
-        self.ha.wait_for("sensor.ftw_home_solar_power",
-                         lambda s: s["state"] not in ("unknown", "unavailable"))
+        keys = tuple(sorted(key for key in self.keys() if "battery" in key))
+        bare = Picture(without=keys)
+        gone = set(self.picture.rows) - set(bare.rows)
+        wait_until("its entities to go", lambda: not gone & set(self.ha.states()), 60,
+                   told=lambda: sorted(gone & set(self.ha.states())))
+        retained = bare.wait_equal(self.ha, self.broker.mqtt, 45)
+        self.assertEqual(set(), bare.unavailable(retained))
+        self.assertEqual([], [c.entity_id for c in self.ha.history(since=before)
+                              if c.entity_id == "sensor.ftw_home_battery_level" and c.word == "0"])
 
-    def test_a_box_without_prices(self) -> None:
+    def test_a_box_that_loses_its_prices(self) -> None:
         before = self.ha.moment
         self.house("prices none")
         self.house("box restart")
-        prices = {"sensor.ftw_home_price", "sensor.ftw_home_price_next"}
+        self.bridge.wait_live()
+        # Published prices hold while the box has none.
         self.equal()
-        zero = [c for c in self.ha.history(since=before) if c.entity_id in prices and c.word in ("0", "0.0")]
-        self.assertEqual([], zero)
+        prices = {"sensor.ftw_home_price", "sensor.ftw_home_price_next"}
+        self.assertEqual([], [c for c in self.ha.history(since=before)
+                              if c.entity_id in prices and c.word in ("0", "0.0")])
+
+    def keys(self) -> set[str]:
+        return {row.key for row, prefix in self.picture.rows.values() if not prefix}
+
+
+class PricelessHouseTests(HouseCase):
+    """A box that never had prices."""
+
+    cost = 20
+
+    @classmethod
+    def prepare(cls) -> None:
+        cls.house("prices none")
+        keys = {row.key for row, prefix in Picture().rows.values() if not prefix
+                and row.topic.startswith("price/")}
+        cls.picture = Picture(without=tuple(keys))
+
+    def test_has_no_price_entities_until_there_are_prices(self) -> None:
+        self.assertEqual(set(self.picture.rows), {a.entity_id for a in announced(self.broker.mqtt)})
         self.house("prices known")
         self.house("box restart")
-        self.equal()
+        whole = Picture()
+        wait_until("the prices to be announced", lambda: set(whole.rows) == {
+            a.entity_id for a in announced(self.broker.mqtt)}, 60)
+        whole.wait_equal(self.ha, self.broker.mqtt, 45)
+        self.assertGreater(float(self.ha.state("sensor.ftw_home_price") or 0), 0)

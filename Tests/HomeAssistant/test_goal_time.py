@@ -24,7 +24,7 @@ class GoalTimeTests(HomeAssistantCase):
 
     def _typed(self, start: str, offset: int, zone: str) -> None:
         self.ha.set_core(time_zone=zone)
-        demo = Demo(self.broker, start=start, environment={"TZ": zone})
+        demo = Demo(self.broker, start=start, variables={"TZ": zone})
         demo.start()
         try:
             for vintage, local in [("late", LOCAL), ("soc", None)]:
@@ -39,6 +39,7 @@ class GoalTimeTests(HomeAssistantCase):
     def _held(self, demo: Demo, vintage: str, local: int | None, offset: int) -> None:
         """`local`: what a box of that age keeps beside the minute in UTC."""
         demo(f"box vintage {vintage}")
+        demo("box consent off")
         demo("phone goal 80 07:00")
         self.ha.wait_for(TIME, "07:00:00", 45)
         self.ha.call("time.set_value", TIME, time="05:10:00")

@@ -21,7 +21,7 @@ class IdentityTests(HouseCase):
             setattr(self.bridge, name, value)
         self.bridge.write()
         self.bridge.restart()
-        self.picture = Picture(base=self.bridge.base)
+        self.picture = Picture(base=self.bridge.base, language=self.bridge.language)
         self.equal_now()
         self.assertEqual(before, self.ids(), what)
         self.assertEqual([], [e for e in self.ids().values() if e.endswith("_2")])

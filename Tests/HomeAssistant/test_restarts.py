@@ -28,6 +28,9 @@ class RestartTests(HouseCase):
 
     def all_as_before(self) -> None:
         """Everything available and right; nothing retained that a first start would not retain."""
+        # At a broker that knows nothing yet everything is unavailable, and rightly so.
+        wait_until("everything to be published again", lambda: not self.picture.unavailable(
+            self.broker.mqtt.retained("ftw/home/#")), 60, 0.3)
         retained = self.equal(60)
         self.assertEqual(set(), self.picture.unavailable(retained))
         self.assertEqual(self.ids, {u: e["entity_id"] for u, e in self.ha.registry().items()})

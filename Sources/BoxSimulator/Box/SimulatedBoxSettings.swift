@@ -34,6 +34,11 @@ public struct SimulatedBoxSettings: Sendable {
     public init(_ record: BoxRecord) {
         self.init(identity: record.identity, rendezvousSecret: record.rendezvousSecret)
         clients = record.clients
+        // Two boxes that are kept are two boxes to whoever tells them by their name.
+        boxID = record.identity.publicKey.prefix(8).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count < 2 ? "0" + digits : digits
+        }.joined()
     }
 
     /// A new box.

@@ -50,10 +50,11 @@ struct DemoHouse: Sendable {
         if let record = try file.load() {
             settings = SimulatedBoxSettings(record)
         } else {
-            settings = try SimulatedBoxSettings()
-            try file.save(
-                BoxRecord(
-                    identity: settings.identity, rendezvousSecret: settings.rendezvousSecret, clients: []))
+            let new = try SimulatedBoxSettings()
+            let record = BoxRecord(
+                identity: new.identity, rendezvousSecret: new.rendezvousSecret, clients: [])
+            try file.save(record)
+            settings = SimulatedBoxSettings(record)
         }
         settings.onClientsChanged = { record in
             do throws(DemoBoxFile.Failure) { try file.save(record) } catch { log.error("\(error)") }

@@ -18,9 +18,14 @@ actor Household {
     private let options: CommonOptions
     private var sessions: [String: BoxSession] = [:]
     private var bridges: [String: BridgeService] = [:]
+    /// Told when a site has to begin again with other settings.
+    private var changes: [String: AsyncStream<Void>.Continuation] = [:]
 
     /// How often a site that is not paired looks whether it has become so.
     private static let pairingLook = Duration.seconds(5)
+    /// Between a new configuration and the sites' new beginning: the answer to
+    /// whoever asked for it goes out over the old one.
+    private static let answering = Duration.seconds(1)
 
     /// - Parameter options: What the command line said, for reading the configuration again.
     init(settings: Settings, folder: StateFolder, around: Surroundings, options: CommonOptions) {
@@ -61,11 +66,13 @@ actor Household {
             return text
         }
         let difference = reloadDifference(settings, new)
+        let old = settings
         settings = settings.reloaded(from: new)
         if options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {
             around.log.level = level
         }
         for session in sessions.values { await session.setReadInterval(settings.car.readInterval) }
+        beginAgain(after: old)
         var parts: [String] = []
         if !difference.live.isEmpty { parts.append("taken over: \(difference.live.joined(separator: ", "))") }
         if !difference.restart.isEmpty {
@@ -76,14 +83,31 @@ actor Household {
         return text
     }
 
+    /// Lets every site begin again whose commands or prices are to be treated otherwise.
+    private func beginAgain(after old: Settings) {
+        for (site, change) in changes {
+            func rights(_ settings: Settings) -> Bool? {
+                settings.sites.first { $0.id == site }.map { settings.isReadOnly($0) }
+            }
+            let isSame =
+                old.commands == settings.commands && old.prices == settings.prices
+                && rights(old) == rights(settings)
+            if !isSame { change.yield() }
+        }
+    }
+
     // MARK: One site
 
     private func keepRunning(_ site: Settings.Site) async {
         while !Task.isCancelled {
+            // Before the settings are read, so that no change falls in between.
+            let (news, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            changes[site.id] = change
             let record = pairing(of: site)
             let runner: SiteRunner
             do {
-                runner = try assemble(site, record)
+                // As it stands now: what may change while running may have changed.
+                runner = try assemble(settings.sites.first { $0.id == site.id } ?? site, record)
             } catch {
                 around.log.log.error("\(site.id): \(error)")
                 do { try await around.ambient.time.sleep(for: .seconds(60)) } catch { return }
@@ -92,10 +116,17 @@ actor Household {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await runner.run() }
                 group.addTask { await self.untilPairingChanges(site, from: record) }
+                group.addTask { await self.untilSettingsChange(news) }
                 await group.next()
                 group.cancelAll()
             }
         }
+    }
+
+    /// Returns a moment after the site was told to begin again.
+    private func untilSettingsChange(_ news: AsyncStream<Void>) async {
+        for await _ in news { break }
+        try? await around.ambient.time.sleep(for: Self.answering)
     }
 
     /// Returns when the site's pairing is another than it was: paired, replaced, or removed.

@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from .broker import Broker
-from .children import Child, program, work_folder
+from .children import Child, environment, program, work_folder
 from .counts import counts
 from .house import House
 
@@ -23,15 +22,18 @@ class Bridge:
 
     def __init__(self, broker: Broker, sites: dict[str, House | None] | None = None, base: str = "ftw",
                  language: str = "en", settings: dict[str, Any] | None = None,
-                 environment: dict[str, str] | None = None, folder: Path | None = None,
+                 variables: dict[str, str] | None = None, folder: Path | None = None,
                  names: dict[str, str] | None = None) -> None:
-        """`settings` are further sections of the configuration, `names` what the sites are called."""
+        """`settings` are further sections of the configuration, `names` what the sites are called.
+
+        `variables` are added to the environment of the program.
+        """
         self.broker, self.sites = broker, sites or {"home": None}
         self.base, self.language = base, language
         self.settings = settings or {}
         self.names = names or {}
         self.folder = folder or work_folder("bridge")
-        self._environment = environment
+        self._environment = variables
         self._child: Child | None = None
         self._runs = 0
         self.write()
@@ -65,14 +67,11 @@ class Bridge:
         done = subprocess.run(
             [program(), *arguments, "--config", str(self.configuration)], input=text.encode(),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, check=False,
-            env=self._whole_environment())
+            env=environment(self._environment))
         said = done.stdout.decode("utf-8", "replace")
         if code is not None and done.returncode != code:
             raise BridgeFailed(f"ftw-mqtt {' '.join(arguments)}: exit {done.returncode}, not {code}:\n{said}")
         return said
-
-    def _whole_environment(self) -> dict[str, str]:
-        return {**os.environ, "SWIFT_BACKTRACE": "enable=no", **(self._environment or {})}
 
     def pair(self, site: str = "home", house: House | None = None, role: str = "owner",
              replace: bool = False) -> str:

@@ -32,10 +32,16 @@ def work_folder(name: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=top))
 
 
+def environment(more: dict[str, str] | None = None) -> dict[str, str]:
+    """Ours without what would configure the bridge: a test says that itself."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FTW_MQTT_")}
+    return {**kept, "SWIFT_BACKTRACE": "enable=no", **(more or {})}
+
+
 class Child:
     """One process, its output in a file."""
 
-    def __init__(self, arguments: list[str], log: Path, environment: dict[str, str] | None = None,
+    def __init__(self, arguments: list[str], log: Path, more: dict[str, str] | None = None,
                  keeps_input: bool = False) -> None:
         self.arguments = arguments
         self.log = log
@@ -44,7 +50,7 @@ class Child:
             self._process = subprocess.Popen(
                 arguments, stdin=subprocess.PIPE if keeps_input else subprocess.DEVNULL, stdout=out,
                 stderr=subprocess.STDOUT, start_new_session=True,
-                env={**os.environ, "SWIFT_BACKTRACE": "enable=no", **(environment or {})})
+                env=environment(more))
 
     @property
     def pid(self) -> int:

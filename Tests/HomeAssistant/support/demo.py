@@ -13,7 +13,7 @@ class Demo:
     """`ftw-mqtt demo` at a broker: for what needs another date, or no bridge that can be restarted."""
 
     def __init__(self, broker: Broker, start: str | None = None, speed: float | None = None,
-                 language: str = "en", environment: dict[str, str] | None = None, console: bool = True,
+                 language: str = "en", variables: dict[str, str] | None = None, console: bool = True,
                  options: list[str] | None = None, folder: Path | None = None) -> None:
         self.broker = broker
         self.folder = folder or work_folder("demo")
@@ -25,7 +25,7 @@ class Demo:
             self._arguments += ["--start", start]
         if speed:
             self._arguments += ["--speed", f"{speed:g}"]
-        self._environment = environment
+        self._environment = variables
         self._child: Child | None = None
         self._console: Console | None = None
 

@@ -24,7 +24,11 @@ LINE = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+)\S* (\w+) \((.*?)\) \[
 ABOUT_US = r"mqtt|helpers\.template|ftw"
 """What of the log may be about us."""
 
-BROKER_AWAY = r"mqtt\.client\] (Disconnected from MQTT server|Failed to connect to MQTT server|Error talking)"
+BROKER_AWAY = (
+    r"mqtt\.(client|util)\] (Disconnected from MQTT server|Failed to connect to MQTT server"
+    r"|Error returned from MQTT server: The connection was lost"
+    r"|No ACK from MQTT server|Error talking to MQTT: The client is not currently connected)"
+    r"|homeassistant\] Error doing job: (?s:.*)The client is not currently connected")
 """What Home Assistant says when its broker is gone: true, and not about us."""
 
 

@@ -25,11 +25,16 @@ class HouseCase(HomeAssistantCase):
     def arrange(cls) -> None:
         cls.house = cls.keep(House(cls.broker))
         cls.house("car situation car_live 60")
+        cls.picture = Picture()
+        cls.prepare()
         cls.bridge = Bridge(cls.broker, {"home": cls.house}, settings=cls.settings)
         cls.bridge.pair_all()
         cls.keep(cls.bridge)
-        cls.picture = Picture()
         cls.equal()
+
+    @classmethod
+    def prepare(cls) -> None:
+        """What a class arranges in its house before the bridge comes, with the picture to expect."""
 
     @classmethod
     def equal(cls, timeout: float = 45) -> dict[str, Message]:

@@ -136,13 +136,13 @@ def _diagnostics() -> Iterator[Row]:
                   diagnostic=True, attributes=f"source/{source}")
 
 
-def _car() -> Iterator[Row]:
+def _car(language: str) -> Iterator[Row]:
     yield from _car_level()
     yield from _car_charging()
-    yield from _car_controls()
+    yield from _car_controls(language)
     for key, member in [("level_text", "level"), ("goal_text", "goal"), ("ready_text", "readiness"),
                         ("charging_text", "charging")]:
-        yield Row("sensor", key, "text/en", _member(member))
+        yield Row("sensor", key, f"text/{language}", _member(member))
 
 
 def _car_level() -> Iterator[Row]:
@@ -179,9 +179,12 @@ def _car_charging() -> Iterator[Row]:
         yield Row("sensor", key, "state", _member(key), box, "power", "W", 0, diagnostic=True)
 
 
-def _car_controls() -> Iterator[Row]:
+WORDS = {"en": {"plan": "Plan", "charge_now": "Charge now", "paused": "Paused"},
+         "sv": {"plan": "Planen", "charge_now": "Ladda nu", "paused": "Pausad"}}
+
+
+def _car_controls(language: str) -> Iterator[Row]:
     free, held = ("box", "commands"), ("box", "commands", "plugged")
-    words = {"plan": "Plan", "charge_now": "Charge now", "paused": "Paused"}
 
     def days(d: Any) -> Any:
         if not d["live"] or not d["active"]:
@@ -193,7 +196,7 @@ def _car_controls() -> Iterator[Row]:
 
     yield Row("switch", "switch", "control",
               lambda d: None if d == "unknown" else "on" if d == "charge_now" else "off", held)
-    yield Row("select", "control_choice", "control", lambda d: words.get(d), held)
+    yield Row("select", "control_choice", "control", lambda d: WORDS[language].get(d), held)
     yield Row("number", "level_choice", "level", rounded("level"), held, unit="%")
     yield Row("number", "goal_choice", "goal", rounded("level"), free, unit="%")
     yield Row("text", "goal_days", "goal", days, free)
@@ -223,7 +226,7 @@ class Picture:
     """One site's rows, and how they compare."""
 
     def __init__(self, site: str = "home", base: str = "ftw", loadpoints: tuple[str, ...] = ("garage",),
-                 without: tuple[str, ...] = ()) -> None:
+                 without: tuple[str, ...] = (), language: str = "en") -> None:
         """`without`: keys of the site that this house lacks, such as those of its battery."""
         self.site, self.root, self.loadpoints = site, f"{base}/{site}", loadpoints
         self.rows: dict[str, tuple[Row, str]] = {}
@@ -232,7 +235,7 @@ class Picture:
             if row.key not in without:
                 self.rows[f"{row.domain}.{stem}_{row.key}"] = (row, "")
         for loadpoint in loadpoints:
-            for row in _car():
+            for row in _car(language):
                 entity = f"{row.domain}.{stem}_car_{loadpoint.replace('-', '_')}_{row.key}"
                 self.rows[entity] = (row, f"car/{loadpoint}/")
 
