@@ -93,7 +93,7 @@ extension BridgeMachine {
         }
         for topic in Set(announced.cleared.keys).subtracting(clearedBefore).sorted() where !all {
             sentDiscovery[topic] = nil
-            publish(Message(topic, [], retained: true), now: now)
+            clear(topic, now: now)
         }
         saveAnnounced()
     }
@@ -112,6 +112,26 @@ extension BridgeMachine {
 
     /// How long Home Assistant may take to set up a device's components.
     private static let digestion = Duration.seconds(15)
+
+    // MARK: What is gone
+
+    /// Empties a topic. An announced device is emptied once in a connection: to
+    /// Home Assistant an empty announcement of a device it does not have is an error.
+    mutating func clear(_ topic: String, now: Moment) {
+        if Announced.isDevice(topic), !buried.insert(topic).inserted { return }
+        publish(Message(topic, [], retained: true), now: now)
+    }
+
+    /// A broker still had the announcement of something that is gone.
+    ///
+    /// - Returns: False for a message that is none of these.
+    mutating func unearthed(_ message: Message, now: Moment) -> Bool {
+        guard sweeping.contains(message.topic) else { return false }
+        if phase != .standby, !message.payload.isEmpty, announced.cleared[message.topic] != nil {
+            publish(Message(message.topic, [], retained: true), now: now)
+        }
+        return true
+    }
 
     /// Home Assistant takes in a changed list of options in its own time. A
     /// state that is only in the new list must not get there first.

@@ -15,6 +15,7 @@ extension BridgeMachine {
             }
             return
         }
+        if unearthed(message, now: now) { return }
         guard let path = tree.path(of: message.topic) else { return heard(message, now: now) }
         let isKept = wasKept(message, path, now: now)
         let isLeftOut = publisher.session?.version == .v5

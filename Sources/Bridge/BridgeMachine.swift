@@ -53,6 +53,8 @@ struct BridgeMachine {
     static let announcedName = "announced"
     static let pictureName = "picture"
     static let commandsName = "commands"
+    /// More announcements than this that are to be gone are emptied unseen.
+    static let mostSwept = 8
 
     let settings: BridgeSettings
     let tree: TopicTree
@@ -67,6 +69,10 @@ struct BridgeMachine {
     var savedAnnounced: Announced
     var shape: HomeShape?
     var sentDiscovery: [String: JSONValue] = [:]
+    /// Announcements that are to be gone and that this connection listens to: what is still there arrives.
+    var sweeping: [String] = []
+    /// Announcements that this connection has seen to; emptying one twice is an error to Home Assistant.
+    var buried: Set<String> = []
     var echoes = EchoFilter()
     var requestCount = 0
     var desk: CommandDesk
@@ -184,7 +190,9 @@ struct BridgeMachine {
         publisher.session = session
         sentDiscovery = [:]
         writeBacks = [:]
-        actions.append(.subscribe(attempt: attempt, filters: filters))
+        sweeping = Array(announced.cleared.keys.filter(Announced.isDevice).sorted().prefix(Self.mostSwept))
+        buried = []
+        actions.append(.subscribe(attempt: attempt, filters: filters + sweeping))
     }
 
     private mutating func disconnected(_ loss: BrokerLoss, now: Moment) {
@@ -203,6 +211,12 @@ struct BridgeMachine {
         let refused = filters.indices.filter { !granted.indices.contains($0) || !granted[$0] }.map {
             filters[$0]
         }
+        // Who may not look there empties it unseen.
+        buried = Set(
+            sweeping.enumerated().compactMap { index, topic in
+                let place = filters.count + index
+                return granted.indices.contains(place) && granted[place] ? topic : nil
+            })
         if refused != publisher.health.refusedFilters {
             var health = publisher.health
             health.refusedFilters = refused
@@ -230,7 +244,7 @@ struct BridgeMachine {
         announced.settle(now: now.wall)
         announce(all: true, now: now)
         _ = announced.keep(currentTopics, now: now.wall)
-        for topic in announced.cleared.keys.sorted() { publish(Message(topic, [], retained: true), now: now) }
+        for topic in announced.cleared.keys.sorted() { clear(topic, now: now) }
         for message in publisher.everything(now: now) { publish(message, now: now) }
         saveAnnounced()
         tellUntold(now: now)

@@ -168,9 +168,42 @@ import Testing
                 $0.sources.remove(at: 2); $0.battery = nil; $0.power?.batteryW = nil
             })
         #expect(sent.filter { $0.topic == batteryTopic } == [Message(batteryTopic, [], retained: true)])
-        bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+    }
+
+    /// Home Assistant logs a warning for the removal of a device it does not have.
+    @Test func aDeviceThatIsGoneIsRemovedAgainOnlyWhereItStillIs() throws {
+        let announcement = Message(batteryTopic, Array("{}".utf8), qos: .atLeastOnce, retained: true)
+        let removal = Message(batteryTopic, [], retained: true)
+        var bench = bench()
+        bench.see(
+            house().changed {
+                $0.sources.remove(at: 2); $0.battery = nil; $0.power?.batteryW = nil
+            })
+        func reconnected(sweeps: Bool = true) -> [Message] {
+            bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+            return bench.connect(sweeps: sweeps).filter { $0.topic == batteryTopic }
+        }
+        #expect(reconnected().isEmpty)
+        #expect(bench.machine.sweeping == [batteryTopic])
+        // Home Assistant starts.
+        bench.feed(.message(Message("homeassistant/status", "online")))
+        #expect(bench.pass(.seconds(10)).filter { $0.topic == batteryTopic }.isEmpty)
         // A broker that lost the removal hears it again.
-        #expect(bench.connect().contains(Message(batteryTopic, [], retained: true)))
+        bench.retained[batteryTopic] = announcement
+        #expect(reconnected() == [removal])
+        // Where we may not look, it is said unseen, and not called a lost right to listen.
+        #expect(reconnected(sweeps: false) == [removal])
+        #expect(bench.machine.publisher.health.refusedFilters.isEmpty)
+        let memory = MemoryStandIn(disk: bench.disk)
+        #expect(LeftBehind.doubtful(memory) == [batteryTopic])
+        #expect(LeftBehind.clearing(memory).contains { $0.topic == batteryTopic })
+        #expect(!LeftBehind.clearing(memory, empty: [batteryTopic]).contains { $0.topic == batteryTopic })
+    }
+
+    private struct MemoryStandIn: BridgeMemory {
+        let disk: [String: JSONValue]
+        func load(_ name: String) -> JSONValue? { disk[name] }
+        func save(_ name: String, _ value: JSONValue) {}
     }
 
     @Test func nothingIsAnnouncedBeforeTheBoxIsKnown() {

@@ -128,11 +128,15 @@ struct Bench {
         return sent
     }
 
-    /// CONNACK and a SUBACK that grants everything.
-    @discardableResult mutating func connect() -> [Message] {
+    /// CONNACK, a SUBACK, and what the broker still has of announcements that are to be gone.
+    ///
+    /// - Parameter sweeps: Whether the broker lets those be listened to.
+    @discardableResult mutating func connect(sweeps: Bool = true) -> [Message] {
         var sent = feed(.connected(BrokerSession(version: .v5)))
-        sent += feed(
-            .subscribed(attempt: machine.attempt, granted: machine.filters.map { _ in true }))
+        let swept = machine.sweeping
+        let granted = machine.filters.map { _ in true } + swept.map { _ in sweeps }
+        sent += feed(.subscribed(attempt: machine.attempt, granted: granted))
+        for message in swept.compactMap({ retained[$0] }) where sweeps { sent += feed(.message(message)) }
         return sent
     }
 

@@ -86,8 +86,9 @@ class BareHouseTests(HouseCase):
         gone = set(self.picture.rows) - set(bare.rows)
         wait_until("its entities to go", lambda: not gone & set(self.ha.states()), 60,
                    told=lambda: sorted(gone & set(self.ha.states())))
-        retained = bare.wait_equal(self.ha, self.broker.mqtt, 45)
-        self.assertEqual(set(), bare.unavailable(retained))
+        wait_until("everything else to be there", lambda: not bare.unavailable(
+            self.broker.mqtt.retained("ftw/home/#")), 45)
+        bare.wait_equal(self.ha, self.broker.mqtt, 45)
         self.assertEqual([], [c.entity_id for c in self.ha.history(since=before)
                               if c.entity_id == "sensor.ftw_home_battery_level" and c.word == "0"])
 

@@ -22,7 +22,9 @@ class EntityTests(HomeAssistantCase):
 
     @classmethod
     def arrange(cls) -> None:
-        cls.demo = cls.keep(Demo(cls.broker, console=False))
+        # In the afternoon, when tomorrow's prices are out: 192 quarters are the longest attributes.
+        cls.demo = cls.keep(Demo(cls.broker, start="2026-06-15T15:00:00+02:00"))
+        cls.demo("car situation car_live 60")
         cls.picture = Picture()
         cls.picture.wait_equal(cls.ha, cls.broker.mqtt, 60)
 
@@ -42,8 +44,7 @@ class EntityTests(HomeAssistantCase):
         """Totals need their first five minutes; nobody entered a level, and nothing went wrong."""
         totals = {e for e, row in self.rows() if row.kind == "energy" and row.topic == "energy"}
         may = totals | {f"sensor.ftw_home_{key}" for key in (
-            "last_error", "car_garage_ready", "car_garage_person_level", "car_garage_expected_level",
-            "car_garage_shortfall", "car_garage_charging_start", "car_garage_charging_end")}
+            "last_error", "car_garage_person_level", "car_garage_shortfall")}
         unknown = self.picture.unknown(self.broker.mqtt.retained("ftw/home/#"))
         self.assertEqual(set(), unknown - may)
 
@@ -102,6 +103,11 @@ class EntityTests(HomeAssistantCase):
                     # Home Assistant keeps this word for itself.
                     document.pop("state", None)
                     self.assertEqual(set(document), set(document) & set(attributes))
+
+    def test_the_longest_attributes_are_the_prices_of_two_days(self) -> None:
+        attributes = self.ha.fresh_states()["sensor.ftw_home_price"]["attributes"]
+        self.assertEqual(192, len(attributes["total"]))
+        self.assertTrue(attributes["tomorrow_known"])
 
     def test_ids_come_from_the_box_and_never_look_like_the_box_s_own_bridge(self) -> None:
         found = announced(self.broker.mqtt)

@@ -40,8 +40,9 @@ class GoalTimeTests(HomeAssistantCase):
         """`local`: what a box of that age keeps beside the minute in UTC."""
         demo(f"box vintage {vintage}")
         demo("box consent off")
-        demo("phone goal 80 07:00")
-        self.ha.wait_for(TIME, "07:00:00", 45)
+        self.ha.wait_for("sensor.ftw_home_box_version", {"late": "v2.6.0", "soc": "v2.4.0"}[vintage])
+        demo("phone goal 80 06:45")
+        self.ha.wait_for(TIME, "06:45:00", 45)
         self.ha.call("time.set_value", TIME, time="05:10:00")
         wanted = LOCAL - 60 * offset
         wait_until("the box to hold it", lambda: demo.car()["schedule"]["time_of_day_min_utc"] == wanted,

@@ -85,6 +85,11 @@ struct Announced: Sendable, Equatable {
         return loadpoint
     }
 
+    /// Whether a topic announces a whole device.
+    static func isDevice(_ topic: String) -> Bool {
+        topic.contains("/device/") && topic.hasSuffix("/config")
+    }
+
     /// Forgets what has been said long enough.
     mutating func settle(now: Date) {
         cleared = cleared.filter { now.timeIntervalSince($0.value) < Self.mourning }

@@ -24,7 +24,7 @@ struct UnpairVerb {
             let folder = try StateFolder.open(settings.stateDir, for: .visit)
             let store = PairingStore(folder)
             let memory = StateFile(folder, site: site.id) { around.complain("\($0)") }
-            let messages = LeftBehind.clearing(DiskMemory(file: memory))
+            var messages = LeftBehind.clearing(DiskMemory(file: memory))
             let known = try store.sites()
             guard known.contains(site.id) || !messages.isEmpty else {
                 around.complain(
@@ -42,6 +42,11 @@ struct UnpairVerb {
             if running { try? await around.ambient.time.sleep(for: .seconds(8)) }
             let assembly = SiteAssembly(
                 settings: settings, site: site, loop: WebSocketLoop(), ambient: around.ambient)
+            let doubtful = LeftBehind.doubtful(DiskMemory(file: memory))
+            if !doubtful.isEmpty, let kept = await Visit(assembly).retained(doubtful, within: .seconds(15)) {
+                messages = LeftBehind.clearing(
+                    DiskMemory(file: memory), empty: Set(doubtful).subtracting(kept.keys))
+            }
             let cleared = await Visit(assembly).publish(messages, within: .seconds(15))
             print("\(site.name) (\(site.id)) is forgotten; its keys are deleted.")
             if cleared {
