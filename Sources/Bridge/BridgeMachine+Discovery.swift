@@ -98,6 +98,21 @@ extension BridgeMachine {
         saveAnnounced()
     }
 
+    /// While Home Assistant (2026.11) still sets up one component of a device, it takes
+    /// that component's news for later and drops the rest of the document, new
+    /// components with it. Said again when it is done, the same document brings them;
+    /// what it already knows it ignores.
+    mutating func retell(now: Moment) {
+        retellAt = nil
+        for topic in retold.sorted() {
+            if let payload = sentDiscovery[topic] { publish(announcement(topic, payload), now: now) }
+        }
+        retold = []
+    }
+
+    /// How long Home Assistant may take to set up a device's components.
+    private static let digestion = Duration.seconds(15)
+
     // MARK: What is gone
 
     /// Empties a topic. An announced device is emptied once in a connection: to
@@ -117,21 +132,6 @@ extension BridgeMachine {
         }
         return true
     }
-
-    /// While Home Assistant (2026.11) still sets up one component of a device, it takes
-    /// that component's news for later and drops the rest of the document, new
-    /// components with it. Said again when it is done, the same document brings them;
-    /// what it already knows it ignores.
-    mutating func retell(now: Moment) {
-        retellAt = nil
-        for topic in retold.sorted() {
-            if let payload = sentDiscovery[topic] { publish(announcement(topic, payload), now: now) }
-        }
-        retold = []
-    }
-
-    /// How long Home Assistant may take to set up a device's components.
-    private static let digestion = Duration.seconds(15)
 
     /// Home Assistant takes in a changed list of options in its own time. A
     /// state that is only in the new list must not get there first.

@@ -6,8 +6,11 @@ import MQTTTypes
 extension BridgeMachine {
     mutating func received(_ message: Message, now: Moment) {
         if settings.discovery, message.topic == "\(settings.discoveryPrefix)/status" {
+            // Their birth may be retained too; one that the broker had kept is no news.
+            guard !wasKept(message, message.topic, now: now), message.text == "online" else { return }
+            actions.append(.someoneLooks)
             // Many bridges hear this at once; each waits a little while of its own.
-            if phase == .up, message.text == "online", !message.retained {
+            if phase == .up {
                 republishAt = now.monotonic + .seconds(1) + .seconds(4) * min(max(chance(), 0), 1)
             }
             return

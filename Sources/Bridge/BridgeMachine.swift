@@ -30,6 +30,8 @@ struct BridgeMachine {
         case save(String, JSONValue)
         case log(LogLevel, String)
         case askHealth
+        /// Somebody starts looking: the box is to be read again where that is due.
+        case someoneLooks
         case reload(Request)
         case perform(BoxOrder)
         case readBack(BoxOrder)

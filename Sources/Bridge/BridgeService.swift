@@ -72,9 +72,7 @@ public actor BridgeService {
                     feed(.connected(session))
                     chores.yield(.someoneLooks)
                 case .disconnected(let loss): feed(.disconnected(loss))
-                case .message(let message):
-                    feed(.message(message))
-                    if isTheirBirth(message) { chores.yield(.someoneLooks) }
+                case .message(let message): feed(.message(message))
                 }
             }
             chores.finish()
@@ -93,12 +91,6 @@ public actor BridgeService {
         await broker.drain(limit: .seconds(2))
     }
 
-    /// Home Assistant says that it has started.
-    private func isTheirBirth(_ message: Message) -> Bool {
-        settings.discovery && message.topic == "\(settings.discoveryPrefix)/status" && !message.retained
-            && message.text == "online"
-    }
-
     /// Returns as soon as the loop is free; for a watchdog.
     public func answer() {}
 
@@ -112,6 +104,7 @@ public actor BridgeService {
             case .subscribe(let attempt, let filters):
                 chores?.yield(.subscribe(attempt: attempt, filters: filters))
             case .askHealth: chores?.yield(.askHealth)
+            case .someoneLooks: chores?.yield(.someoneLooks)
             case .reload(let request): chores?.yield(.reload(request))
             case .perform(let order): chores?.yield(.perform(order))
             case .readBack(let order): chores?.yield(.readBack(order))

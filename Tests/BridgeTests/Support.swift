@@ -115,7 +115,7 @@ struct Bench {
             case .log(_, let line): log.append(line)
             case .perform(let order): orders.append(order)
             case .readBack(let order): readings.append(order)
-            case .subscribe, .askHealth, .reload: break
+            case .subscribe, .askHealth, .someoneLooks, .reload: break
             }
         }
         if echoes {

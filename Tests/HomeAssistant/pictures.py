@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 os.environ.setdefault("FTW_TEST_OUTPUT", str(HERE.parents[1] / ".build/pictures"))
 sys.path.insert(0, str(HERE))
 
-from support import Broker, Demo, HomeAssistant  # noqa: E402
+from support import Broker, Demo, HomeAssistant, wait_until  # noqa: E402
 from support.homeassistant import installed  # noqa: E402
 from support.shipped import SHIPPED, shipped_files  # noqa: E402
 from support.shipping import CAR, TOPIC  # noqa: E402
@@ -59,13 +61,26 @@ def arrange(demo: Demo, ha: HomeAssistant, broker: Broker) -> None:
     ha.wait_for("binary_sensor.ftw_home_tomorrow_known", "on", 60)
     ha.wait_for("sensor.ftw_home_plan", lambda s: s["state"] not in ("unknown", "unavailable"), 60)
     ha.wait_for(f"sensor.{CAR}_ready", ["on_track", "late"], 60)
-    broker.mqtt.publish(f"{TOPIC}/goal/set", {"level": 85, "by": "07:00"})
+    order(broker, "goal", {"level": 85, "by": "07:00"})
     ha.wait_for(f"sensor.{CAR}_goal", "85", 60)
     if int(ha.wait_for(f"sensor.{CAR}_power", lambda s: s["state"].isdigit())["state"]) < 4000:
         # The plan waits for cheaper hours.
-        broker.mqtt.publish(f"{TOPIC}/control/set", "charge_now")
+        order(broker, "control", "charge_now")
     ha.wait_for(f"sensor.{CAR}_power", lambda s: s["state"].isdigit() and int(s["state"]) > 4000, 60)
     ha.wait_for("sensor.ftw_home_car_power", lambda s: s["state"].isdigit() and int(s["state"]) > 4000, 60)
+
+
+def order(broker: Broker, command: str, value: Any) -> None:
+    """Gives a command until it is done; a box that has just started may refuse the first."""
+    def is_done() -> bool:
+        name = f"picture-{time.monotonic_ns()}"
+        with broker.mqtt.watch("ftw/home/result") as results:
+            broker.mqtt.publish(f"{TOPIC}/{command}/set", {"id": name, "value": value})
+            end = results.wait("the order to end", lambda m: (
+                m.document["id"] == name and m.document["final"]), 40)
+        return end.document["stage"] == "done"
+
+    wait_until(f"{command} {value} to be done", is_done, 60, 1)
 
 
 def main() -> int:

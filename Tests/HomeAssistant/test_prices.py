@@ -117,11 +117,14 @@ class CheapNowTests(Priced):
         """Lets the clock pass one edge, and looks when what happened."""
         automation = "automation.cheap_now_is_" + ("on" if is_on else "off")
         demo("speed 1")
+        # Some minutes before, until the car was looked at again; then close to it.
+        demo(f"clock {said(edge - 300)}")
         demo("log clear")
-        demo(f"clock {said(edge - 20)}")
+        wait_until("the car to be looked at", lambda: demo.state()["requests"].get("/api/loadpoints", 0) > 1)
         self.ha.wait_for(CHEAP, "off" if is_on else "on")
         self.ha.wait_for(SWITCH, ["on", "off"])
         ran = self.ha.attributes(automation).get("last_triggered")
+        demo(f"clock {said(edge - 10)}")
         demo(f"speed {self.SPEED}")
         asked = time.time()
         house = parsed(demo("clock"))

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import yaml
 
 from support import Demo, counts, wait_until
-from support.shipped import SHIPPED, readme_block, shipped_files
+from support.shipped import SHIPPED, blueprints, readme_block, shipped_files
 from support.shipping import CAR, ShippedCase
 
 CHEAP = "binary_sensor.ftw_home_cheap_now"
@@ -84,10 +85,14 @@ class ReadmeAutomationTests(ShippedCase):
 
     def test_what_is_to_be_copied_is_there(self) -> None:
         """The commands in the folder's README name what lies beside it."""
-        command = readme_block("Copy it", "sh", SHIPPED / "README.md")
-        for name in command.split()[2:-1]:
-            self.assertTrue((SHIPPED / name).exists(), name)
         tops = {path.split("/")[0] for path in shipped_files()}
-        self.assertEqual(tops, set(command.split()[2:-1]))
-        self.assertIn("packages: !include_dir_named packages",
-                      readme_block("Copy it", "yaml", SHIPPED / "README.md"))
+        for name, heading in [("README.md", "Copy it"), ("README.sv.md", "Kopiera")]:
+            with self.subTest(name):
+                command = readme_block(heading, "sh", SHIPPED / name).split()
+                self.assertEqual(tops, set(command[2:-1]))
+                self.assertIn("packages: !include_dir_named packages",
+                              readme_block(heading, "yaml", SHIPPED / name))
+                there = {path.name for path in blueprints()}
+                said = set(re.findall(r"^\| `([a-z_.]+)` \|", (SHIPPED / name).read_text(), re.MULTILINE))
+                self.assertEqual({p for p in there if p.endswith(".sv.yaml") == name.endswith(".sv.md")},
+                                 {f"{word}.yaml" for word in said})

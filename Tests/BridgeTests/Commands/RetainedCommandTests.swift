@@ -71,6 +71,31 @@ import Testing
         #expect(sent.filter { $0.topic == topic }.isEmpty)
     }
 
+    // MARK: Their birth
+
+    /// Home Assistant can be told to have its birth kept.
+    @Test func aBirthThatIsKeptIsNewsOnlyWhenItComesLive() {
+        let birth = Message("homeassistant/status", "online", retained: true)
+        var bench = bench()
+        bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+        bench.feed(.connected(BrokerSession(version: .v5)))
+        bench.feed(.message(birth))
+        bench.feed(.subscribed(attempt: 2, granted: [true, true]))
+        #expect(bench.pass(.seconds(5)).to("mode").isEmpty)
+        bench.feed(.message(birth))
+        #expect(bench.pass(.seconds(6)).to("mode").count == 1)
+        // The first message of all may be one that was kept, but not so late.
+        var other = self.bench()
+        other.pass(.seconds(60))
+        other.feed(.message(birth))
+        #expect(other.pass(.seconds(6)).to("mode").count == 1)
+        // A 3.1.1 broker flags only what it had kept.
+        var old = self.bench(.v311)
+        old.pass(.seconds(60))
+        old.feed(.message(birth))
+        #expect(old.pass(.seconds(6)).to("mode").isEmpty)
+    }
+
     // MARK: State
 
     /// Every topic of ours, one after the other, written by somebody who lets the broker keep it.

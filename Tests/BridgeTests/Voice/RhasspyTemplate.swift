@@ -32,8 +32,8 @@ struct RhasspyTemplate {
         self.rules = rules
     }
 
-    /// Every intent of a file with every way to say it. Of a range of numbers the
-    /// ends and one between are said.
+    /// Every intent of a file with every way to say it. Of a range of numbers, and of a
+    /// list of more than ten words, the ends and one between are said.
     static func intents(of text: String) throws -> [(intent: String, sentences: [Sentence])] {
         var sections: [(name: String, lines: [String])] = []
         var rules: [String: String] = [:]
@@ -52,13 +52,18 @@ struct RhasspyTemplate {
                     line.hasPrefix("\\[") ? String(line.dropFirst()) : line)
             }
         }
+        // A name without a dot is of the intent in which it stands.
+        func rule(_ name: String, in section: String) throws -> [Sentence] {
+            let full = name.contains(".") ? name : "\(section).\(name)"
+            guard let text = rules[full] else { throw Failure(description: "no rule \(full)") }
+            let home = String(full.prefix { $0 != "." })
+            return try expand(text) { try rule($0, in: home) }
+        }
         return try sections.map { section in
-            func rule(_ name: String) throws -> [Sentence] {
-                let full = name.contains(".") ? name : "\(section.name).\(name)"
-                guard let text = rules[full] else { throw Failure(description: "no rule \(full)") }
-                return try expand(text, rule)
-            }
-            return (section.name, try section.lines.flatMap { try expand($0, rule) })
+            (
+                section.name,
+                try section.lines.flatMap { line in try expand(line) { try rule($0, in: section.name) } }
+            )
         }
     }
 
@@ -101,6 +106,10 @@ struct RhasspyTemplate {
             rest.removeFirst()
             found = try alternatives(until: ")")
             try expect(")")
+            // Of a long list of words, as of a range of numbers: the ends and one between.
+            if found.count > 10, found.allSatisfy({ $0.slots.isEmpty }) {
+                found = [found[0], found[found.count / 2], found[found.count - 1]]
+            }
             if let range = Self.range(found) { found = range }
         case "[":
             rest.removeFirst()

@@ -8,7 +8,7 @@ import Testing
 @testable import Bridge
 
 /// Every example that the documentation gives is a command, and ends at the box.
-@Suite struct DocumentedCommandTests {
+@Suite(.serialized) struct DocumentedCommandTests {
     struct Example: Hashable {
         /// Below the site.
         var path: String

@@ -8,7 +8,7 @@ import Testing
 @testable import BoxSimulator
 
 /// What may come back when a goal is written, and what that means.
-@Suite struct GoalAnswerTests {
+@Suite(.serialized) struct GoalAnswerTests {
     private let schedule = "/api/loadpoints/garage/schedule"
 
     private func writes(_ stage: HouseStage) async -> [BoxLog.Request] {

@@ -8,7 +8,7 @@ import Testing
 @testable import BoxSimulator
 
 /// A goal is household time at the box, whatever its age, the season and our own zone.
-@Suite struct GoalOrderTests {
+@Suite(.serialized) struct GoalOrderTests {
     static let goal = Intent.goal(.change(soc: 0.8, minuteOfDay: 310, days: 31, isRecurring: true))
 
     /// Instants of 08:00 UTC on 15 January and 15 July 2026.

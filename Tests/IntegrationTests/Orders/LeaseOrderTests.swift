@@ -9,7 +9,7 @@ import Testing
 @testable import BoxSimulator
 
 /// Timed charging against a simulated box.
-@Suite struct LeaseOrderTests {
+@Suite(.serialized) struct LeaseOrderTests {
     private func begin(_ stage: HouseStage, minutes: Double) async {
         let until = stage.time.wall.addingTimeInterval(minutes * 60)
         #expect(

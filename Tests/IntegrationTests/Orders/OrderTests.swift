@@ -9,7 +9,7 @@ import Testing
 @testable import BoxSimulator
 
 /// Every kind of order against a simulated box, real Noise and frames between.
-@Suite struct OrderTests {
+@Suite(.serialized) struct OrderTests {
     @Test func aLevelIsSetReadBackAndRememberedAsAPersons() async throws {
         var plan = HouseStage.Plan()
         plan.situation = .assumed

@@ -10,7 +10,7 @@ import Testing
 @testable import Daemon
 
 /// Orders that the box, or the bridge for it, does not carry out.
-@Suite struct RefusedOrderTests {
+@Suite(.serialized) struct RefusedOrderTests {
     private func refusal(_ outcome: BoxOutcome?) -> BoxRefusalReason? {
         if case .refused(let reason)? = outcome { reason } else { nil }
     }
