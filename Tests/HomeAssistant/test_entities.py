@@ -44,7 +44,7 @@ class EntityTests(HomeAssistantCase):
         """Totals need their first five minutes; nobody entered a level, and nothing went wrong."""
         totals = {e for e, row in self.rows() if row.kind == "energy" and row.topic == "energy"}
         may = totals | {f"sensor.ftw_home_{key}" for key in (
-            "last_error", "car_garage_person_level", "car_garage_shortfall",
+            "last_error", "car_garage_receipt_text", "car_garage_person_level", "car_garage_shortfall",
             # Spare sun is enough, so no charging is planned.
             "car_garage_charging_start", "car_garage_charging_end")}
         unknown = self.picture.unknown(self.broker.mqtt.retained("ftw/home/#"))
@@ -86,10 +86,11 @@ class EntityTests(HomeAssistantCase):
                   "charger": "source/garage-charger/availability",
                   "commands": "car/garage/commands/availability", "plugged": "car/garage/state"}
         found = {a.entity_id: a for a in announced(self.broker.mqtt)}
-        for entity, row in self.rows():
+        for entity, (row, prefix) in self.picture.rows.items():
             with self.subTest(entity):
                 component = found[entity].component
-                wanted = {"ftw/home/bridge/availability"} | {f"ftw/home/{places[n]}" for n in row.needs}
+                wanted = {"ftw/home/bridge/availability"} | {
+                    f"ftw/home/{places.get(need) or prefix + 'commands'}" for need in row.needs}
                 self.assertEqual(wanted, {a["topic"] for a in component["availability"]})
                 self.assertEqual("all", component["availability_mode"])
 

@@ -134,9 +134,10 @@ struct CarControls {
 
     private var goal: [Entity] {
         guard open.contains(.goal) else { return [] }
+        // A text takes every word as it is, "None" too; without a goal it is empty.
         let days =
-            "{% if not value_json.live or not value_json.active %}None{% elif value_json.once %}once"
-            + "{% else %}{{ (value_json.days or []) | join(' ') or 'None' }}{% endif %}"
+            "{% if value_json.live and value_json.active %}"
+            + "{{ 'once' if value_json.once else (value_json.days or []) | join(' ') }}{% endif %}"
         return [
             entity(
                 "goal_choice", .number, say("Goal (choose)", "Mål (välj)"), .carGoal,

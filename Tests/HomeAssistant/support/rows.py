@@ -33,7 +33,8 @@ class Row:
     value: Callable[[Any], Any]
     """From the topic's document to the state; None is unknown."""
     needs: tuple[str, ...] = ()
-    """Beside the bridge: `box`, a source's role, `commands`, `plugged`."""
+    """Beside the bridge: `box`, a source's role, `plugged`, `commands` (whether the box takes any from
+    us) and `take:<name>` (whether it takes that one)."""
     kind: str | None = None
     unit: str | None = None
     precision: int | None = None
@@ -91,7 +92,7 @@ def _site() -> Iterator[Row]:
               attributes="control")
     yield Row("sensor", "control", "control", _member("sentence"), attributes="control")
     yield Row("sensor", "mode", "mode", _live("label"), ("box",), "enum")
-    yield Row("select", "mode_choice", "mode", _live("label"), ("box",))
+    yield Row("select", "mode_choice", "mode", _live("label"), ("box", "take:mode"))
     yield from _boards()
     yield from _diagnostics()
 
@@ -141,8 +142,11 @@ def _car(language: str) -> Iterator[Row]:
     yield from _car_charging()
     yield from _car_controls(language)
     for key, member in [("level_text", "level"), ("goal_text", "goal"), ("ready_text", "readiness"),
-                        ("charging_text", "charging")]:
+                        ("charging_text", "charging"), ("receipt_text", "receipt")]:
         yield Row("sensor", key, f"text/{language}", _member(member))
+    for spoken in ("en", "sv"):
+        yield Row("sensor", f"words_{spoken}", f"text/{spoken}", _member("level"), diagnostic=True,
+                  attributes=f"text/{spoken}")
 
 
 def _car_level() -> Iterator[Row]:
@@ -184,29 +188,34 @@ WORDS = {"en": {"plan": "Plan", "charge_now": "Charge now", "paused": "Paused"},
 
 
 def _car_controls(language: str) -> Iterator[Row]:
-    free, held = ("box", "commands"), ("box", "commands", "plugged")
+    def free(command: str) -> tuple[str, ...]:
+        return ("box", "commands", f"take:{command}")
+
+    def held(command: str) -> tuple[str, ...]:
+        return (*free(command), "plugged")
 
     def days(d: Any) -> Any:
         if not d["live"] or not d["active"]:
-            return None
-        return "once" if d["once"] else " ".join(d["days"] or []) or None
+            return ""
+        return "once" if d["once"] else " ".join(d["days"] or [])
 
     def rounded(name: str) -> Callable[[Any], Any]:
         return lambda d: round(d[name]) if d["live"] and d[name] is not None else None
 
     yield Row("switch", "switch", "control",
-              lambda d: None if d == "unknown" else "on" if d == "charge_now" else "off", held)
-    yield Row("select", "control_choice", "control", lambda d: WORDS[language].get(d), held)
-    yield Row("number", "level_choice", "level", rounded("level"), held, unit="%")
-    yield Row("number", "goal_choice", "goal", rounded("level"), free, unit="%")
-    yield Row("text", "goal_days", "goal", days, free)
-    yield Row("time", "goal_time", "goal", lambda d: d["by"] and d["live"] and d["by"] + ":00" or None, free)
-    yield Row("switch", "surplus_only_choice", "state", _flag("surplus_only"), free)
-    yield Row("switch", "boost_choice", "state", _flag("boost"), held)
-    for key in ("charge_now", "pause", "level_up", "level_down"):
-        yield Row("button", key, "", lambda d: None, held)
-    for key in ("back_to_plan", "goal_clear"):
-        yield Row("button", key, "", lambda d: None, free)
+              lambda d: None if d == "unknown" else "on" if d == "charge_now" else "off", held("control"))
+    yield Row("select", "control_choice", "control", lambda d: WORDS[language].get(d), held("control"))
+    yield Row("number", "level_choice", "level", rounded("level"), held("level"), unit="%")
+    yield Row("number", "goal_choice", "goal", rounded("level"), free("goal"), unit="%")
+    yield Row("text", "goal_days", "goal", days, free("goal"))
+    yield Row("time", "goal_time", "goal", lambda d: d["by"] and d["live"] and d["by"] + ":00" or None,
+              free("goal"))
+    yield Row("switch", "surplus_only_choice", "state", _flag("surplus_only"), free("surplus_only"))
+    yield Row("switch", "boost_choice", "state", _flag("boost"), held("boost"))
+    for key, needs in [("charge_now", held("control")), ("pause", held("control")),
+                       ("level_up", held("level")), ("level_down", held("level")),
+                       ("back_to_plan", free("control")), ("goal_clear", free("goal"))]:
+        yield Row("button", key, "", lambda d: None, needs)
     yield Row("event", "command_result", "", lambda d: None)
 
 
@@ -267,6 +276,10 @@ class Picture:
             if need == "plugged":
                 state = _parsed(text(f"{prefix}state") or "null")
                 if not state or not state["plugged_in"] or not state["live"]:
+                    return False
+            elif need.startswith("take:"):
+                taken = _parsed(text(f"{prefix}commands") or "null")
+                if not taken or not taken[need.removeprefix("take:")]:
                     return False
             else:
                 place = {"box": "box/availability", "commands": f"{prefix}commands/availability"}.get(
