@@ -109,6 +109,10 @@ import Testing
             broker: stage.broker.port, relay: stage.relay.port, more: "read_only: true\nlanguage: sv\n")
         try await reload("taken over: read_only")
         #expect(daemon.output.contains("only after a restart: language"))
+        // What is said to be taken over has its effect.
+        try await stage.picture("a house that takes no commands") {
+            $0.isLive && $0.text("car/garage/commands/availability") == "offline"
+        }
         try program.configure(
             broker: stage.broker.port, relay: stage.relay.port, more: "langauge: sv\n")
         try await reload("the old one stays in force")
