@@ -82,7 +82,7 @@ class BareHouseTests(HouseCase):
         before = self.ha.moment
         self.house("battery remove")
         keys = tuple(sorted(key for key in self.keys() if "battery" in key))
-        bare = Picture(without=keys)
+        bare = Picture(without=keys, lacks=("battery",))
         gone = set(self.picture.rows) - set(bare.rows)
         wait_until("its entities to go", lambda: not gone & set(self.ha.states()), 60,
                    told=lambda: sorted(gone & set(self.ha.states())))

@@ -53,7 +53,7 @@ class UpgradeTests(HomeAssistantCase):
             self._add_what_is_no_more(discovery, memory)
             state = bridge.folder / "state"
             state.mkdir(mode=0o700)
-            (state / "memory-home.announced.json").write_text(json.dumps(memory))
+            (state / "memory-home.announced.json").write_text(json.dumps(memory) + "\n")
             (state / "memory-home.announced.json").chmod(0o600)
         for topic, payload in discovery.items():
             self.broker.mqtt.publish(topic, payload, retain=True)

@@ -148,7 +148,14 @@ class HomeAssistant:
     def command(self, kind: str, **parameters: Any) -> Any:
         """Any command of the websocket API; its result, or an error of the test."""
         with self._lock:
-            answer = self.ha.cmd(kind, allow_error=True, **parameters)
+            try:
+                answer = self.ha.cmd(kind, allow_error=True, **parameters)
+            except OSError:
+                # The connection did not outlive a restart; what asks nothing twice is asked again.
+                if kind == "call_service":
+                    raise
+                self._ha = HA(str(self.folder))
+                answer = self.ha.cmd(kind, allow_error=True, **parameters)
         if isinstance(answer, dict) and answer.get("success") is False and "error" in answer:
             raise ServiceRefused(f"{kind}: {answer['error'].get('message')}")
         return answer

@@ -226,9 +226,14 @@ class Picture:
     """One site's rows, and how they compare."""
 
     def __init__(self, site: str = "home", base: str = "ftw", loadpoints: tuple[str, ...] = ("garage",),
-                 without: tuple[str, ...] = (), language: str = "en") -> None:
-        """`without`: keys of the site that this house lacks, such as those of its battery."""
+                 without: tuple[str, ...] = (), lacks: tuple[str, ...] = (), language: str = "en") -> None:
+        """What a site is expected to look like.
+
+        `without` are keys of the site that this house lacks, `lacks` roles that none of its
+        sources has, such as `battery`.
+        """
         self.site, self.root, self.loadpoints = site, f"{base}/{site}", loadpoints
+        self.lacks = lacks
         self.rows: dict[str, tuple[Row, str]] = {}
         stem = f"ftw_{site.replace('-', '_')}"
         for row in _site():
@@ -255,11 +260,10 @@ class Picture:
         value = row.value(_parsed(payload))
         return UNKNOWN if value is None else value
 
-    @staticmethod
-    def _is_available(row: Row, prefix: str, text: Callable[[str], str | None]) -> bool:
+    def _is_available(self, row: Row, prefix: str, text: Callable[[str], str | None]) -> bool:
         if text("bridge/availability") != "online":
             return False
-        for need in row.needs:
+        for need in set(row.needs) - set(self.lacks):
             if need == "plugged":
                 state = _parsed(text(f"{prefix}state") or "null")
                 if not state or not state["plugged_in"] or not state["live"]:
