@@ -68,10 +68,22 @@ extension BridgeMachine {
     /// In the long spelling, unless only the short one fits what the broker takes.
     private func announcement(_ topic: String, _ payload: JSONValue) -> Message {
         let long = payload.bytes
+        return Message(
+            topic, fits(topic, long) ? long : payload.abbreviatedDiscovery.bytes, retained: true)
+    }
+
+    private func fits(_ topic: String, _ payload: [UInt8]) -> Bool {
         // Beside topic and payload a PUBLISH has a few bytes of lengths and properties (MQTT 5.0 §3.3).
-        let fits =
-            publisher.session?.maximumPacketBytes.map { long.count + topic.utf8.count + 32 <= $0 } ?? true
-        return Message(topic, fits ? long : payload.abbreviatedDiscovery.bytes, retained: true)
+        publisher.session?.maximumPacketBytes.map { payload.count + topic.utf8.count + 32 <= $0 } ?? true
+    }
+
+    /// A device that the broker does not take whole is announced one component at a
+    /// time: to Home Assistant both ways name the same entities.
+    private func fitting(_ device: Discovery.Device) -> [Discovery.Device] {
+        guard publisher.session?.maximumPacketBytes != nil, !device.isSingle else { return [device] }
+        let gone = announced.devices[device.topic]?.gone.mapValues(\.platform) ?? [:]
+        let short = device.payload(gone: gone).abbreviatedDiscovery.bytes
+        return fits(device.topic, short) ? [device] : device.singles
     }
 
     private mutating func tell(all: Bool, now: Moment) {
@@ -79,10 +91,16 @@ extension BridgeMachine {
             if !settings.discovery { _ = announced.announce([], now: now.wall) }
             return
         }
-        let devices = Discovery(settings: settings, shape: shape).devices
+        let devices = Discovery(settings: settings, shape: shape).devices.flatMap(fitting)
         holdChangedEnums(devices, now: now)
         let clearedBefore = Set(announced.cleared.keys)
-        for (topic, payload) in announced.announce(devices, now: now.wall) {
+        let announcements = announced.announce(devices, now: now.wall)
+        // First what is gone: it may come again in another form, and nothing is to be there twice.
+        for topic in Set(announced.cleared.keys).subtracting(clearedBefore).sorted() {
+            sentDiscovery[topic] = nil
+            clear(topic, now: now)
+        }
+        for (topic, payload) in announcements {
             if !all, sentDiscovery[topic] == payload { continue }
             if !all, sentDiscovery[topic] != nil {
                 retold.insert(topic)
@@ -90,10 +108,6 @@ extension BridgeMachine {
             }
             sentDiscovery[topic] = payload
             publish(announcement(topic, payload), now: now)
-        }
-        for topic in Set(announced.cleared.keys).subtracting(clearedBefore).sorted() where !all {
-            sentDiscovery[topic] = nil
-            clear(topic, now: now)
         }
         saveAnnounced()
     }

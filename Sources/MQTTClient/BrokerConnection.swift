@@ -18,6 +18,8 @@ final class BrokerConnection {
     private var end: ConnectionEnd?
     private var knowsClaim = false
     private var saidHello = false
+    /// Nothing lay unread in the socket then.
+    private var quietUntil = ContinuousClock.now
     private var asked:
         [Int32: (question: ClientState.Subscription, places: [Int], at: ContinuousClock.Instant)] =
             [:]
@@ -101,6 +103,10 @@ final class BrokerConnection {
             pollfd(fd: handle.socket, events: events, revents: 0),
             pollfd(fd: state.wakeup.readEnd, events: Int16(POLLIN), revents: 0),
         ]
+        // A look that does not wait tells whether there was anything before this moment.
+        let looked = ContinuousClock.now
+        _ = poll(&polled, 1, 0)
+        if polled[0].revents & Int16(POLLIN) == 0 { quietUntil = looked }
         _ = poll(&polled, 2, wait)
         if polled[1].revents != 0 { state.wakeup.clear() }
         if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { step { handle.read() } }
@@ -138,7 +144,7 @@ final class BrokerConnection {
             case .message(let message) where isOwnClaim(message): break
             case .message(let message):
                 state.shared.withLock { $0.counters.received += 1 }
-                state.channel.put(.message(message))
+                state.channel.put(.message(message), since: quietUntil)
             case .unreadableMessage: state.shared.withLock { $0.counters.receivedDropped += 1 }
             }
         }

@@ -1,6 +1,25 @@
 import MQTTTypes
 import Synchronization
 
+/// An event, and since when it may have lain unread.
+struct Arrival: Sendable {
+    var event: BrokerEvent
+    /// The last look at the socket that found it empty.
+    var since: ContinuousClock.Instant
+
+    /// A connection is looked at each second. Only a wait that this does not explain
+    /// means that the program or its machine stood still.
+    static let unremarkable = Duration.seconds(3)
+
+    /// The event as it is handed on at `now`: a message that lay for longer says so.
+    func handed(at now: ContinuousClock.Instant) -> BrokerEvent {
+        guard case .message(var message) = event else { return event }
+        let waited = since.duration(to: now)
+        message.waited = waited > Self.unremarkable ? waited : .zero
+        return .message(message)
+    }
+}
+
 /// Events that wait for their reader. Pure.
 ///
 /// Messages are bounded, the oldest give way and are counted. News of the
@@ -9,7 +28,7 @@ import Synchronization
 struct EventQueue {
     private let messageLimit: Int
     private let newsLimit = 64
-    private var waiting: [BrokerEvent] = []
+    private var waiting: [Arrival] = []
     private var messages = 0
     private(set) var dropped: UInt64 = 0
 
@@ -17,10 +36,10 @@ struct EventQueue {
 
     var count: Int { waiting.count }
 
-    mutating func put(_ event: BrokerEvent) {
-        switch event {
+    mutating func put(_ arrival: Arrival) {
+        switch arrival.event {
         case .message:
-            if messages >= messageLimit, let oldest = waiting.firstIndex(where: \.isMessage) {
+            if messages >= messageLimit, let oldest = waiting.firstIndex(where: \.event.isMessage) {
                 waiting.remove(at: oldest)
                 messages -= 1
                 dropped += 1
@@ -28,24 +47,24 @@ struct EventQueue {
             messages += 1
         case .disconnected:
             // Of attempt after attempt in vain only the newest says when the next one is.
-            if case .disconnected = waiting.last { waiting.removeLast() }
+            if case .disconnected = waiting.last?.event { waiting.removeLast() }
         case .connected: break
         }
-        waiting.append(event)
+        waiting.append(arrival)
         if waiting.count - messages > newsLimit { dropOldestNews() }
     }
 
-    mutating func take() -> BrokerEvent? {
+    mutating func take() -> Arrival? {
         guard !waiting.isEmpty else { return nil }
-        let event = waiting.removeFirst()
-        if event.isMessage { messages -= 1 }
-        return event
+        let arrival = waiting.removeFirst()
+        if arrival.event.isMessage { messages -= 1 }
+        return arrival
     }
 
     /// One `connected` and the `disconnected` after it, so that what is left still alternates.
     private mutating func dropOldestNews() {
         for _ in 0..<2 {
-            if let oldest = waiting.firstIndex(where: { !$0.isMessage }) { waiting.remove(at: oldest) }
+            if let oldest = waiting.firstIndex(where: { !$0.event.isMessage }) { waiting.remove(at: oldest) }
         }
     }
 }
@@ -61,7 +80,7 @@ extension BrokerEvent {
 final class EventChannel: Sendable {
     private struct State {
         var queue: EventQueue
-        var reader: CheckedContinuation<BrokerEvent?, Never>?
+        var reader: CheckedContinuation<Arrival?, Never>?
         var finished = false
     }
     private let state: Mutex<State>
@@ -71,7 +90,8 @@ final class EventChannel: Sendable {
     /// For one consumer; ends once the client has ended and everything was read.
     var stream: AsyncStream<BrokerEvent> {
         AsyncStream {
-            await self.next()
+            // Looked up here, where the reader goes on: it may have stood still until now.
+            await self.next()?.handed(at: .now)
         } onCancel: { @Sendable in
             self.abandon()
         }
@@ -79,17 +99,19 @@ final class EventChannel: Sendable {
 
     var dropped: UInt64 { state.withLock { $0.queue.dropped } }
 
-    func put(_ event: BrokerEvent) {
-        let reader = state.withLock { state -> CheckedContinuation<BrokerEvent?, Never>? in
+    /// - Parameter since: The last look at the socket that found it empty.
+    func put(_ event: BrokerEvent, since: ContinuousClock.Instant = .now) {
+        let arrival = Arrival(event: event, since: since)
+        let reader = state.withLock { state -> CheckedContinuation<Arrival?, Never>? in
             guard !state.finished else { return nil }
             if let reader = state.reader {
                 state.reader = nil
                 return reader
             }
-            state.queue.put(event)
+            state.queue.put(arrival)
             return nil
         }
-        reader?.resume(returning: event)
+        reader?.resume(returning: arrival)
     }
 
     func finish() {
@@ -100,10 +122,10 @@ final class EventChannel: Sendable {
         reader?.resume(returning: nil)
     }
 
-    private func next() async -> BrokerEvent? {
-        await withCheckedContinuation { (reader: CheckedContinuation<BrokerEvent?, Never>) in
-            let now = state.withLock { state -> BrokerEvent?? in
-                if let event = state.queue.take() { return .some(event) }
+    private func next() async -> Arrival? {
+        await withCheckedContinuation { (reader: CheckedContinuation<Arrival?, Never>) in
+            let now = state.withLock { state -> Arrival?? in
+                if let arrival = state.queue.take() { return .some(arrival) }
                 if state.finished || Task.isCancelled || state.reader != nil { return .some(nil) }
                 state.reader = reader
                 return nil

@@ -23,6 +23,10 @@ public struct Message: Sendable, Equatable {
     public var responseTopic: String?
     /// Opaque bytes that go back with the answer (MQTT 5.0 §3.3.2.3.6).
     public var correlationData: [UInt8]?
+    /// Incoming: how long it may have lain unread because this program or its machine
+    /// stood still; zero when nothing stood still. The broker counts an expiry
+    /// (MQTT 5.0 §3.3.2.3.3) only until it hands the message over.
+    public var waited: Duration = .zero
 
     public init(
         _ topic: String, _ payload: [UInt8], qos: QoS = .atLeastOnce, retained: Bool = false,

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import signal
 from collections.abc import Callable
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -161,6 +162,21 @@ class AskedTests(SaidCase):
         finally:
             self.house("box back")
             self.heard(lambda w: "says so" in w["level"], 60)
+
+    def test_a_bridge_that_does_not_answer_is_told_as_that(self) -> None:
+        """It is frozen and wakes up too late: what nobody waits for any more is not done."""
+        self.room(2)
+        self.house("log clear")
+        self.bridge.signal(signal.SIGSTOP)
+        try:
+            self.answer("charge the car now", "en",
+                        r"Not confirmed: no answer came\. Look before you rely on it\.")
+        finally:
+            self.bridge.signal(signal.SIGCONT)
+        end = self.ha.wait_for(f"event.{CAR}_command_result", lambda s: s["attributes"].get(
+            "event_type") in ("expired", "refused"))
+        self.assertEqual("expired", end["attributes"]["code"])
+        self.assertEqual([], self.box_commands())
 
     def test_with_no_bridge_nothing_is_known_and_nothing_is_sent(self) -> None:
         self.bridge.stop()

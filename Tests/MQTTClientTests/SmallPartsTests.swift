@@ -33,6 +33,33 @@ import Testing
     func in5(_ message: Message, _ size: Int) { #expect(PacketSize.publish(message, version: .v5) == size) }
 }
 
+extension EventQueue {
+    fileprivate mutating func put(_ event: BrokerEvent) { put(Arrival(event: event, since: .now)) }
+}
+
+@Suite struct ArrivalTests {
+    private let moment = ContinuousClock.now
+    private func waited(_ wait: Duration) -> Duration? {
+        let arrival = Arrival(event: .message(Message("t", "1")), since: moment)
+        guard case .message(let message) = arrival.handed(at: moment + wait) else { return nil }
+        return message.waited
+    }
+
+    /// A look at the socket waits up to a second, and that says nothing about a message.
+    @Test func onlyAStandstillCounts() {
+        #expect(waited(.zero) == .zero)
+        #expect(waited(.seconds(1)) == .zero)
+        #expect(waited(.seconds(3)) == .zero)
+        #expect(waited(.milliseconds(3_001)) == .milliseconds(3_001))
+        #expect(waited(.seconds(86_400)) == .seconds(86_400))
+    }
+
+    @Test func newsOfTheConnectionIsHandedOnAsItIs() {
+        let news = BrokerEvent.connected(BrokerSession(version: .v5))
+        #expect(Arrival(event: news, since: moment).handed(at: moment + .seconds(60)) == news)
+    }
+}
+
 @Suite struct EventQueueTests {
     private let session = BrokerEvent.connected(BrokerSession(version: .v5))
     private func loss(_ sentence: String) -> BrokerEvent {
@@ -40,7 +67,7 @@ import Testing
     }
     private func drain(_ queue: inout EventQueue) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
-        while let event = queue.take() { events.append(event) }
+        while let arrival = queue.take() { events.append(arrival.event) }
         return events
     }
 

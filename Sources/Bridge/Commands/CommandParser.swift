@@ -189,7 +189,7 @@ struct CommandParser {
     }
 
     /// The earliest of the message's expiry (MQTT 5.0 §3.3.2.3.3), what the
-    /// sender said, and ``patience``.
+    /// sender said, and ``patience``, from when the message may have come.
     private func deadline(_ message: Message, _ envelope: Envelope, now: Moment) throws(CommandProblem)
         -> Duration
     {
@@ -208,6 +208,8 @@ struct CommandParser {
             seconds = given
             left = min(left, .milliseconds(Int64(seconds * 1_000)))
         }
+        // A program that stood still finds what came meanwhile, and all of it looks new.
+        left -= message.waited
         let at = envelope.options["at"] ?? .null
         if !at.isNull {
             // What says when it was wished and not how long it holds is held to

@@ -54,6 +54,24 @@ struct Discovery {
             return .object(head.merging(["components": .object(components)]) { _, new in new })
         }
 
+        /// Each component on a topic of its own, for a broker that does not take the whole.
+        ///
+        /// Home Assistant takes the topic's parts for the same names as the device
+        /// payload's, so nothing changes for whoever uses the entities.
+        var singles: [Device] {
+            let parts = topic.split(separator: "/")
+            guard parts.count >= 3, let prefix = topic.firstRange(of: "/device/") else { return [self] }
+            let object = parts[parts.count - 2]
+            return components.map { key, entity in
+                var single = self
+                single.isSingle = true
+                single.components = [(key, entity)]
+                single.topic =
+                    "\(topic[..<prefix.lowerBound])/\(entity.platform.rawValue)/\(object)/\(key)/config"
+                return single
+            }
+        }
+
         private func entityID(_ key: String, _ entity: Entity) -> String {
             "\(entity.platform.rawValue).\(entityStem)_\(key.replacing("-", with: "_"))"
         }

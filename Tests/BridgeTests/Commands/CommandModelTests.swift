@@ -9,32 +9,68 @@ import Testing
 /// Random schedules of everything that can go wrong, against the promises.
 @Suite struct CommandModelTests {
     private static let schedules = 10_000
+    private static let chunks = 20
 
-    @Test func everyCommandHasOneEndAndIsCarriedOutAtMostOnce() {
+    /// What came of some schedules.
+    private struct Tally: Sendable {
         var stages: [Stage: Int] = [:]
-        var totals = (commands: 0, executed: 0, sends: 0, deaths: 0, retained: 0, lost: 0, heard: 0)
+        var commands = 0
+        var executed = 0
+        var sends = 0
+        var deaths = 0
+        var retained = 0
+        var lost = 0
+        var heard = 0
         var faults: [String] = []
-        for seed in 0..<UInt64(Self.schedules) {
-            let world = Self.play(seed: seed)
-            faults += Self.faults(world, seed: seed)
-            if faults.count > 20 { break }
+
+        mutating func add(_ world: ModelWorld, seed: UInt64) {
+            faults += CommandModelTests.faults(world, seed: seed)
             for id in world.sent.keys {
                 guard let end = world.heard[id]?.last(where: { $0.stage.isFinal }) else {
-                    totals.lost += 1
+                    lost += 1
                     continue
                 }
                 stages[end.stage, default: 0] += 1
             }
-            totals.commands += world.sent.count
-            totals.executed += world.executions.count
-            totals.sends += world.sends
-            totals.deaths += world.run - 1
-            totals.retained += world.retainedIDs.count
-            totals.heard += world.heard.values.reduce(0) { $0 + $1.count }
+            commands += world.sent.count
+            executed += world.executions.count
+            sends += world.sends
+            deaths += world.run - 1
+            retained += world.retainedIDs.count
+            heard += world.heard.values.reduce(0) { $0 + $1.count }
         }
-        #expect(faults.isEmpty, "\(faults.prefix(20).joined(separator: "\n"))")
-        for stage in Stage.allCases where stage.isFinal { #expect(stages[stage] ?? 0 > 0, "\(stage)") }
-        let ends = Stage.allCases.filter(\.isFinal).map { "\($0.rawValue) \(stages[$0] ?? 0)" }
+
+        mutating func add(_ other: Tally) {
+            stages.merge(other.stages, uniquingKeysWith: +)
+            commands += other.commands
+            executed += other.executed
+            sends += other.sends
+            deaths += other.deaths
+            retained += other.retained
+            lost += other.lost
+            heard += other.heard
+            faults += other.faults
+        }
+    }
+
+    @Test func everyCommandHasOneEndAndIsCarriedOutAtMostOnce() async {
+        let totals = await withTaskGroup(of: Tally.self) { group in
+            for chunk in 0..<Self.chunks {
+                group.addTask {
+                    var tally = Tally()
+                    let size = Self.schedules / Self.chunks
+                    for seed in UInt64(chunk * size)..<UInt64((chunk + 1) * size) {
+                        tally.add(Self.play(seed: seed), seed: seed)
+                        if tally.faults.count > 20 { break }
+                    }
+                    return tally
+                }
+            }
+            return await group.reduce(into: Tally()) { $0.add($1) }
+        }
+        #expect(totals.faults.isEmpty, "\(totals.faults.prefix(20).joined(separator: "\n"))")
+        for stage in Stage.allCases where stage.isFinal { #expect(totals.stages[stage] ?? 0 > 0, "\(stage)") }
+        let ends = Stage.allCases.filter(\.isFinal).map { "\($0.rawValue) \(totals.stages[$0] ?? 0)" }
         print(
             """
             \(Self.schedules) schedules: \(totals.commands) commands, \(totals.sends) sends, \
@@ -102,7 +138,7 @@ import Testing
         return world
     }
 
-    private static func faults(_ world: ModelWorld, seed: UInt64) -> [String] {
+    fileprivate static func faults(_ world: ModelWorld, seed: UInt64) -> [String] {
         var faults: [String] = []
         func check(_ holds: Bool, _ text: @autoclosure () -> String) {
             if !holds { faults.append("seed \(seed): \(text())") }

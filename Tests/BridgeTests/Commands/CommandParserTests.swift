@@ -254,6 +254,26 @@ func houseWithCars() -> SiteState {
         if case .refused(let report, _) = late { #expect(report.stage == .expired) }
     }
 
+    /// Frozen or suspended, the bridge finds commands that waited, and each looks new.
+    @Test func whatLayUnreadWhileEverythingStoodStillIsAsOldAsItMayBe() {
+        func left(_ payload: String, waited: Duration, expiry: UInt32? = nil) -> Duration? {
+            let path = "car/garage/control/set"
+            var message = Message("ftw/home/\(path)", payload)
+            message.expirySeconds = expiry
+            message.waited = waited
+            guard case .command(let command) = parse(path, message) else { return nil }
+            return command.deadline - now.monotonic
+        }
+        #expect(left("charge_now", waited: .seconds(22)) == .seconds(8))
+        #expect(left("charge_now", waited: .seconds(30)) == nil)
+        #expect(left("charge_now", waited: .seconds(22), expiry: 20) == nil)
+        #expect(left(#"{"value":"charge_now","expires_s":10}"#, waited: .seconds(10)) == nil)
+        // The sender's own clock is not counted twice.
+        #expect(
+            left(#"{"value":"pause","at":"2026-11-30T09:59:55+01:00","expires_s":12}"#, waited: .seconds(4))
+                == .seconds(7))
+    }
+
     @Test func idsAreShortAndPrintable() {
         func id(_ payload: String) -> (String, Bool)? {
             guard case .command(let command) = parse("car/garage/level/set", payload) else { return nil }

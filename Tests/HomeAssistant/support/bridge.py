@@ -132,7 +132,11 @@ class Bridge:
         self.kill() if abruptly else self.stop()
         self.start(wait)
 
+    def signal(self, number: int) -> None:
+        """A signal to the running daemon."""
+        assert self._child is not None
+        self._child.signal(number)
+
     def reload(self) -> None:
         """After `write`: reads the configuration again."""
-        assert self._child is not None
-        self._child.signal(signal.SIGHUP)
+        self.signal(signal.SIGHUP)

@@ -239,7 +239,7 @@ struct KillTrial {
             let place = asked.path.split(separator: "/").prefix(2).joined(separator: "/") + "/last_command"
             let last = heard.lastCommands[place]
             if last?["id"]?.stringValue == asked.id, last?["stage"]?.stringValue != stage {
-                fault("\(place) tells of \(asked.id) otherwise: \(last ?? .null), \(first)")
+                fault("\(place) tells of \(asked.id) otherwise: \(last?.text ?? ""), \(first)")
             }
         }
         return stage
