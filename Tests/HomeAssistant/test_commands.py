@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from support import HouseCase, counts, wait_until
+from support import HouseCase, Picture, counts, wait_until
 from support.homeassistant import ServiceRefused
 
 CAR = "ftw_home_car_garage"
@@ -22,6 +22,7 @@ class CommandTests(HouseCase):
         self.house("log clear")
         # Ten commands a minute is what a bridge takes; each test has its own ten.
         self.bridge.restart()
+        self.all_back()
         self.ha.wait_for(f"switch.{CAR}_switch", "off")
         self.ha.wait_for(f"sensor.{CAR}_level", "60")
         self.ha.wait_for(f"number.{CAR}_goal_choice", "80")
@@ -260,8 +261,10 @@ class SpokenSwitchTests(HouseCase):
 
     def speak(self, language: str, name: str) -> None:
         """Lets the bridge name things in that language."""
+        type(self).picture = Picture(language=language)
         self.bridge.language = language
         self.bridge.write()
         self.bridge.restart()
+        self.all_back()
         self.ha.wait_for(f"switch.{CAR}_switch", lambda s: s["attributes"]["friendly_name"] == name)
         self.ha.wait_for(f"switch.{CAR}_switch", "off")

@@ -50,7 +50,8 @@ class TwoSitesTests(HouseCase):
         needs_box = {e for e in self.pictures[1].needing("box")}
         wait_until("the cabin's values to go", lambda: all(
             self.ha.state(e) == "unavailable" for e in needs_box), 45)
-        self.assertEqual([], [e for e in self.pictures[0].rows if self.ha.state(e) == "unavailable"])
+        states = self.ha.fresh_states()
+        self.assertEqual([], [e for e in self.pictures[0].rows if states[e]["state"] == "unavailable"])
         self.cabin("box back")
         self.both_equal()
 

@@ -60,4 +60,5 @@ class HouseCase(HomeAssistantCase):
         wait_until("exactly the expected entities to be unavailable", look, 45, 0.3, told=told)
 
     def all_back(self) -> None:
+        """Everything is available and what its document says."""
         self.assert_unavailable(set())
