@@ -70,11 +70,15 @@ class Result(unittest.TextTestResult):
 
 
 def work() -> None:
-    from support import counts, pool
+    from support import counts, end_all, pool
+
+    def broken_off(*_: object) -> None:
+        raise KeyboardInterrupt
 
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    # The only thing that a test does not take for its own failure.
+    signal.signal(signal.SIGTERM, broken_off)
     try:
         for line in sys.stdin:
             before = Counter(counts)
@@ -91,8 +95,11 @@ def work() -> None:
             told["counts"] = dict(Counter(counts) - before)
             told["text"] = text.getvalue()
             answers.write(json.dumps(told) + "\n")
+    except KeyboardInterrupt:
+        end_all()
     finally:
         pool.close()
+        end_all()
 
 
 # -- the run
@@ -105,6 +112,7 @@ class Run:
         self._left = list(classes.items())
         self._lock = threading.Lock()
         self._began = time.monotonic()
+        self._workers: list[subprocess.Popen[str]] = []
         self.totals: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.failed: list[str] = []
@@ -115,6 +123,7 @@ class Run:
         worker = subprocess.Popen([sys.executable, str(HERE / "run.py"), "--worker"], text=True, cwd=HERE,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         assert worker.stdin and worker.stdout
+        self._workers.append(worker)
         try:
             while True:
                 with self._lock:
@@ -133,6 +142,12 @@ class Run:
         finally:
             worker.stdin.close()
             worker.wait(180)
+
+    def break_off(self) -> None:
+        """Ends every worker, and with it what it started."""
+        self._left = []
+        for worker in self._workers:
+            worker.terminate()
 
     def _take(self, name: str, told: dict[str, Any], took: float) -> None:
         with self._lock:
@@ -163,6 +178,7 @@ def main() -> int:
         return 0 if options.list else 1
     shutil.rmtree(OUTPUT, ignore_errors=True)
     run = Run(classes)
+    signal.signal(signal.SIGTERM, lambda *_: run.break_off())
     workers = [threading.Thread(target=run.serve, args=(n + 1,))
                for n in range(min(options.workers, len(classes)))]
     for worker in workers:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "rig"))
 from .bridge import Bridge, BridgeFailed
 from .broker import Broker
 from .case import HomeAssistantCase
-from .children import Child, free_port, work_folder
+from .children import Child, end_all, free_port, work_folder
 from .counts import counts
 from .demo import Demo
 from .discovery import Announced, announced
@@ -25,7 +25,7 @@ from .rows import Picture, Row
 from .waiting import wait_until
 
 __all__ = [
-    "Announced", "announced", "Bridge", "BridgeFailed", "Broker", "Child", "counts", "Demo", "free_port",
-    "HomeAssistant", "HomeAssistantCase", "House", "HouseCase", "LogLine", "Message", "MQTT", "Picture",
-    "pool", "Row", "wait_until", "Watcher", "work_folder",
+    "Announced", "announced", "Bridge", "BridgeFailed", "Broker", "Child", "counts", "Demo", "end_all",
+    "free_port", "HomeAssistant", "HomeAssistantCase", "House", "HouseCase", "LogLine", "Message", "MQTT",
+    "Picture", "pool", "Row", "wait_until", "Watcher", "work_folder",
 ]

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import weakref
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[3]
@@ -38,6 +39,15 @@ def environment(more: dict[str, str] | None = None) -> dict[str, str]:
     return {**kept, "SWIFT_BACKTRACE": "enable=no", **(more or {})}
 
 
+_started: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+def end_all() -> None:
+    """Kills what still runs when everything else was ended: a test that was broken off ends nothing."""
+    for child in list(_started):
+        child.kill()
+
+
 class Child:
     """One process, its output in a file."""
 
@@ -51,6 +61,7 @@ class Child:
                 arguments, stdin=subprocess.PIPE if keeps_input else subprocess.DEVNULL, stdout=out,
                 stderr=subprocess.STDOUT, start_new_session=True,
                 env=environment(more))
+        _started.add(self)
 
     @property
     def pid(self) -> int:
