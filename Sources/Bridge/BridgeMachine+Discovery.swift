@@ -96,16 +96,20 @@ extension BridgeMachine {
         let clearedBefore = Set(announced.cleared.keys)
         let announcements = announced.announce(devices, now: now.wall)
         // First what is gone: it may come again in another form, and nothing is to be there twice.
-        for topic in Set(announced.cleared.keys).subtracting(clearedBefore).sorted() {
+        let gone = Set(announced.cleared.keys).subtracting(clearedBefore)
+        for topic in gone.sorted() {
             sentDiscovery[topic] = nil
             clear(topic, now: now)
         }
         for (topic, payload) in announcements {
-            if !all, sentDiscovery[topic] == payload { continue }
-            if !all, sentDiscovery[topic] != nil {
-                retold.insert(topic)
-                retellAt = now.monotonic + Self.digestion
+            if Announced.isOtherForm(topic, of: gone) {
+                // Home Assistant has to have taken the old form away.
+                sentDiscovery[topic] = payload
+                retell(topic, now: now)
+                continue
             }
+            if !all, sentDiscovery[topic] == payload { continue }
+            if !all, sentDiscovery[topic] != nil { retell(topic, now: now) }
             sentDiscovery[topic] = payload
             publish(announcement(topic, payload), now: now)
         }
@@ -122,6 +126,11 @@ extension BridgeMachine {
             if let payload = sentDiscovery[topic] { publish(announcement(topic, payload), now: now) }
         }
         retold = []
+    }
+
+    private mutating func retell(_ topic: String, now: Moment) {
+        retold.insert(topic)
+        retellAt = now.monotonic + Self.digestion
     }
 
     /// How long Home Assistant may take to set up a device's components.

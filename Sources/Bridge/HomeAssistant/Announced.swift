@@ -90,6 +90,20 @@ struct Announced: Sendable, Equatable {
         topic.contains("/device/") && topic.hasSuffix("/config")
     }
 
+    /// Whether a topic announces what one of the others announced in the other form: a
+    /// device in one document, or each of its components in one of its own.
+    static func isOtherForm(_ topic: String, of others: Set<String>) -> Bool {
+        guard let object = object(of: topic) else { return false }
+        return others.contains { Self.isDevice($0) != isDevice(topic) && Self.object(of: $0) == object }
+    }
+
+    /// `…/device/OBJECT/config` or `…/PLATFORM/OBJECT/KEY/config`.
+    private static func object(of topic: String) -> Substring? {
+        let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
+        guard levels.last == "config", levels.count >= (isDevice(topic) ? 3 : 4) else { return nil }
+        return levels[levels.count - (isDevice(topic) ? 2 : 3)]
+    }
+
     /// Forgets what has been said long enough.
     mutating func settle(now: Date) {
         cleared = cleared.filter { now.timeIntervalSince($0.value) < Self.mourning }

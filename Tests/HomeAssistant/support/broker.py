@@ -33,6 +33,11 @@ class Broker:
         self._child: Child | None = None
         self._mqtt: MQTT | None = None
 
+    def configure(self, line: str) -> None:
+        """Adds a line to its configuration; it holds from the next start."""
+        with self._configuration.open("a") as file:
+            file.write(line + "\n")
+
     def start(self) -> Broker:
         """Starts it and waits until it takes connections."""
         binary = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
