@@ -157,12 +157,12 @@ import Testing
         let picture = try await stage.settled()
         #expect(picture.document("power")?["live"] == true)
         #expect(bridge.client.counters().connects == 1)
-        let leftOut = stage.lines.containing("left out")
-        #expect(!leftOut.contains { $0.contains("homeassistant/") }, "\(leftOut)")
         // The same entities as anywhere, whole devices or one by one.
         let wide = try await Stage()
         let wideBridge = try wide.bridge()
-        let expected = try await wide.settled()
+        let expected = try await wide.picture("every device") {
+            $0.isLive && $0.discovery.count == RetainedPicture.announcements
+        }
         func entities(_ picture: RetainedPicture) -> Set<String> {
             Set(
                 picture.discovery.values.flatMap { document -> [String] in
@@ -172,7 +172,9 @@ import Testing
                     }
                 })
         }
-        #expect(entities(picture).symmetricDifference(entities(expected)) == [])
+        try await stage.picture("the same entities") { entities($0) == entities(expected) }
+        let leftOut = stage.lines.containing("left out")
+        #expect(!leftOut.contains { $0.contains("homeassistant/") }, "\(leftOut)")
         await wideBridge.stop()
         await wide.close()
         await bridge.stop()
