@@ -28,6 +28,7 @@ BROKER_AWAY = (
     r"mqtt\.(client|util)\] (Disconnected from MQTT server|Failed to connect to MQTT server"
     r"|Error returned from MQTT server: The connection was lost"
     r"|No ACK from MQTT server|Error talking to MQTT: The client is not currently connected)"
+    r"|paho\.mqtt\.client\] failed to receive on socket: "
     r"|homeassistant\] Error doing job: (?s:.*)The client is not currently connected")
 """What Home Assistant says when its broker is gone: true, and not about us."""
 
