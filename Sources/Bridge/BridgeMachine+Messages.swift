@@ -145,9 +145,14 @@ extension BridgeMachine {
     /// for state, or for something that somebody said.
     func isUsable(responseTopic topic: String) -> Bool {
         !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
-            && tree.path(of: topic) == nil && !topic.hasPrefix("$")
+            && tree.path(of: topic) == nil && !topic.hasPrefix("$") && !isOthersCommand(topic)
             && !topic.hasPrefix("\(settings.discoveryPrefix)/")
             && (voice == nil || !topic.hasPrefix("hermes/"))
+    }
+
+    /// An answer there would be a command to another site.
+    private func isOthersCommand(_ topic: String) -> Bool {
+        topic.hasPrefix("\(settings.baseTopic)/") && (topic.hasSuffix("/set") || topic.hasSuffix("/adjust"))
     }
 
     // MARK: Others on our topics

@@ -7,7 +7,13 @@ extension CommandParser {
     func intent(_ topic: CommandTopic, _ envelope: Envelope, _ car: CarState?, now: Moment)
         throws(CommandProblem) -> Intent
     {
-        switch (topic.name, topic.verb) {
+        switch topic.name {
+        case .control: try envelope.allow(["power", "until", "minutes"])
+        case .boost: try envelope.allow(["minutes", "min_battery"])
+        case .level, .surplusOnly, .mode: try envelope.allow([])
+        case .goal: break
+        }
+        return switch (topic.name, topic.verb) {
         case (.level, .set): .level(.exactly(try level(envelope.value)))
         case (.level, .adjust): .level(.step(try step(envelope.value)))
         case (.control, _): .control(try control(envelope, car, now: now))
@@ -137,6 +143,18 @@ extension CommandParser {
             let zone = household.zone
             let today = zone.day(of: now.wall)
             let first = zone.instant(today, minute: minute)
+            // A wish that comes a little late means the time that has just passed. Taken
+            // for tomorrow's it would charge for a day.
+            guard !(0...Self.justPassed).contains(now.wall.timeIntervalSince(first)) else {
+                throw .found(
+                    typed(until),
+                    LocalText(
+                        "this time has just passed; tomorrow's is written with its date, such as "
+                            + "2026-12-01T07:00:00+01:00",
+                        "den tiden har just passerat; morgondagens skrivs med datum, som "
+                            + "2026-12-01T07:00:00+01:00"),
+                    code: .outOfRange)
+            }
             end = first > now.wall ? first : zone.instant(today.adding(days: 1), minute: minute)
         } else if let instant = Self.instant(until) {
             end = instant
@@ -149,6 +167,9 @@ extension CommandParser {
         return end
     }
 
+    /// In seconds.
+    private static let justPassed = 3_600.0
+
     // MARK: Goal
 
     private static let goalRule = LocalText(
@@ -156,22 +177,36 @@ extension CommandParser {
         "ett mål skrivs som 80 % 07:00 vardagar, som {\"level\":80,\"by\":\"07:00\"}, eller clear")
 
     private func goal(_ envelope: Envelope) throws(CommandProblem) -> Intent.GoalWish {
-        if let text = envelope.value.stringValue { return try goal(typed: text) }
-        guard let members = envelope.value.objectValue else {
-            if envelope.value.isNull { return .clear }
-            guard envelope.value.doubleValue != nil else {
-                throw .found(typed(envelope.value), Self.goalRule)
+        let extras = envelope.extras
+        if let members = envelope.value.objectValue {
+            guard let name = extras.keys.sorted().first else {
+                return try goal(members, of: envelope.value)
             }
-            return .change(
-                soc: try goalLevel(envelope.value), minuteOfDay: nil, days: nil, isRecurring: nil)
+            throw .found(name, Self.goalNames)
         }
+        // A level with its time and days beside it.
+        if !extras.isEmpty, TypedText.quantity(envelope.value) != nil, extras["level"] == nil {
+            return try goal(extras.merging(["level": envelope.value]) { own, _ in own }, of: envelope.value)
+        }
+        if let name = extras.keys.sorted().first { throw .found(name, Self.goalNames) }
+        if let text = envelope.value.stringValue { return try goal(typed: text) }
+        // Null is what a template makes of what it does not know, and clears nothing.
+        guard envelope.value.doubleValue != nil else {
+            throw .found(typed(envelope.value), Self.goalRule)
+        }
+        return .change(
+            soc: try goalLevel(envelope.value), minuteOfDay: nil, days: nil, isRecurring: nil)
+    }
+
+    private static let goalNames = LocalText(
+        "a goal has level, by, days, once and clear", "ett mål har level, by, days, once och clear")
+
+    private func goal(_ members: [String: JSONValue], of value: JSONValue) throws(CommandProblem)
+        -> Intent.GoalWish
+    {
         for name in members.keys.sorted()
-        where !["level", "by", "days", "once", "clear", "value"].contains(name) {
-            throw .found(
-                name,
-                LocalText(
-                    "a goal has level, by, days, once and clear",
-                    "ett mål har level, by, days, once och clear"))
+        where !["level", "by", "days", "once", "clear"].contains(name) {
+            throw .found(name, Self.goalNames)
         }
         if let clear = members["clear"], !clear.isNull {
             guard TypedText.flag(clear) == true, members.count == 1 else {
@@ -194,7 +229,7 @@ extension CommandParser {
             recurring = !flag
         }
         guard level != nil || minute != nil || days != nil || recurring != nil else {
-            throw .found(typed(envelope.value), Self.goalRule)
+            throw .found(typed(value), Self.goalRule)
         }
         return .change(soc: level, minuteOfDay: minute, days: days, isRecurring: recurring)
     }

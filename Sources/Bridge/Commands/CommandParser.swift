@@ -24,6 +24,11 @@ struct CommandParser {
     /// After that long nobody is waiting for it any more.
     static let patience = Duration.seconds(30)
 
+    /// The last levels of every topic that takes commands.
+    private static let everyCommand =
+        (CommandName.allCases.map { "\($0.rawValue)/set" } + ["level/adjust"]).sorted()
+        .joined(separator: ", ")
+
     enum Result: Equatable {
         case command(Command)
         /// - `isOurID`: The message brought no usable id.
@@ -37,8 +42,14 @@ struct CommandParser {
         var envelope = Envelope()
         do throws(CommandProblem) {
             try envelope.read(message)
-            guard let topic else { throw CommandProblem(.unknownCommand) }
             if message.retained { throw CommandProblem(.retained) }
+            guard let topic else {
+                throw .found(
+                    message.topic.split(separator: "/").suffix(2).joined(separator: "/"),
+                    LocalText(
+                        "commands are \(Self.everyCommand)", "kommandon är \(Self.everyCommand)"),
+                    code: .unknownCommand)
+            }
             try checkOpen(topic.name)
             let car = try loadpoint(topic)
             let intent = try intent(topic, envelope, car, now: now)
@@ -72,7 +83,22 @@ struct CommandParser {
         /// The value as typed, or the member `value`, or the whole object.
         var value = JSONValue.null
         var options: [String: JSONValue] = [:]
+        /// What stands beside a member `value`, and says more of what it asks for.
+        var extras: [String: JSONValue] {
+            options["value"] == nil
+                ? [:] : options.filter { $0.key != "value" && !Self.about.contains($0.key) }
+        }
         var requested = JSONValue.null
+
+        /// A misspelt option would be a command with something missing, such as one
+        /// to charge without the end that was meant.
+        func allow(_ names: [String]) throws(CommandProblem) {
+            // Without a member `value` the whole object is the value, its options among them.
+            let given = options.keys.filter { $0 != "value" && !Self.about.contains($0) }
+            guard let name = given.sorted().first(where: { !names.contains($0) }) else { return }
+            let all = (["value"] + names + Self.about.sorted()).joined(separator: ", ")
+            throw .found(name, LocalText("allowed are \(all)", "tillåtna är \(all)"))
+        }
 
         mutating func read(_ message: Message) throws(CommandProblem) {
             guard message.payload.count <= CommandParser.longestPayload else {

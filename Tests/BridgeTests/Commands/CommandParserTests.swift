@@ -128,6 +128,35 @@ func houseWithCars() -> SiteState {
         #expect(intent(parse("car/garage/control/set", payload)) == nil)
     }
 
+    /// A name that is not known may have been meant to be one that matters.
+    @Test(arguments: [
+        ("car/garage/control/set", #"{"value":"charge_now","minuts":30}"#, "minuts"),
+        ("car/garage/control/set", #"{"value":"charge_now","hours":1}"#, "hours"),
+        ("car/garage/boost/set", #"{"value":"ON","minute":5}"#, "minute"),
+        ("car/garage/boost/set", #"{"minutes":5,"min_batery":90}"#, "min_batery"),
+        ("car/garage/level/set", #"{"value":62,"expire_s":5}"#, "expire_s"),
+        ("car/garage/level/adjust", #"{"value":"+5","level":5}"#, "level"),
+        ("car/garage/surplus_only/set", #"{"value":true,"until":"07:00"}"#, "until"),
+        ("car/garage/goal/set", #"{"value":80,"bye":"07:00"}"#, "bye"),
+        ("mode/set", #"{"value":"idle","minutes":5}"#, "minutes"),
+    ])
+    func aMisspeltOptionIsRefusedByName(path: String, payload: String, name: String) {
+        guard case .refused(let report, _) = parse(path, payload) else {
+            Issue.record("\(payload) was taken")
+            return
+        }
+        #expect(report.code == .badPayload)
+        #expect(report.detail?.en.contains("\"\(name)\"") == true, "\(report.detail?.en ?? "nothing")")
+    }
+
+    /// An automation that is a minute late does not mean tomorrow.
+    @Test(arguments: [("09:58", false), ("10:00", false), ("09:00", false), ("08:59", true), ("10:01", true)])
+    func aTimeOfDayThatHasJustPassedIsNotTomorrows(until: String, isTaken: Bool) {
+        let result = parse("car/garage/control/set", #"{"value":"charge_now","until":"\#(until)"}"#)
+        #expect((intent(result) != nil) == isTaken)
+        if !isTaken { #expect(code(result) == .outOfRange) }
+    }
+
     static func goal(_ soc: Double?, _ minute: Int?, _ days: Int?, _ recurring: Bool?) -> Intent {
         .goal(.change(soc: soc, minuteOfDay: minute, days: days, isRecurring: recurring))
     }
@@ -137,7 +166,10 @@ func houseWithCars() -> SiteState {
         ("80 % by 7:00 weekdays", goal(0.8, 420, 31, true)), ("80 07.00 mån-fre", goal(0.8, 420, 31, true)),
         ("once", goal(nil, nil, nil, false)), ("every day", goal(nil, nil, 0, true)),
         ("vardagar", goal(nil, nil, 31, true)), ("mon, wed sun", goal(nil, nil, 1 + 4 + 64, true)),
-        ("clear", .goal(.clear)), (#"{"clear":true}"#, .goal(.clear)), (#"{"value":null}"#, .goal(.clear)),
+        ("clear", .goal(.clear)), (#"{"clear":true}"#, .goal(.clear)),
+        (#"{"value":80,"by":"06:00"}"#, goal(0.8, 360, nil, nil)),
+        (#"{"value":"70 %","days":"mon"}"#, goal(0.7, nil, 1, true)),
+        (#"{"value":60,"by":"06:00","days":"mon","id":"x","expires_s":5}"#, goal(0.6, 360, 1, true)),
         (#"{"level":80,"by":"05:10","days":["mon","tue"],"id":"g"}"#, goal(0.8, 310, 3, true)),
         (#"{"value":{"level":"80 %","once":true}}"#, goal(0.8, nil, nil, false)),
         (#"{"by":"07:00:00"}"#, goal(nil, 420, nil, nil)), (#"{"days":"helger"}"#, goal(nil, nil, 96, true)),
@@ -150,7 +182,10 @@ func houseWithCars() -> SiteState {
     @Test(arguments: [
         "", "{}", "0", "101", "25:00", "80 80", "someday", #"{"level":0}"#, #"{"by":7}"#, #"{"by":"7"}"#,
         #"{"days":[]}"#, #"{"days":"mon","once":true}"#, #"{"clear":false}"#, #"{"clear":true,"level":80}"#,
-        #"{"levle":80}"#, #"{"value":true}"#,
+        #"{"levle":80}"#, #"{"value":true}"#, "null", #"{"value":null}"#, #"{"value":null,"level":70}"#,
+        #"{"value":"80 % 07:00","by":"06:00"}"#, #"{"value":80,"bye":"06:00"}"#,
+        #"{"value":80,"level":70}"#, #"{"value":{"level":80},"by":"06:00"}"#,
+        #"{"value":"clear","by":"06:00"}"#,
     ])
     func whatIsNoGoalIsRefused(payload: String) {
         #expect(intent(parse("car/garage/goal/set", payload)) == nil)
