@@ -68,7 +68,7 @@ struct Swedish {
 
     private func goal(_ goal: Goal?) -> String {
         guard let goal else { return "Inget laddmål är satt." }
-        if goal.isSpent { return "Målet för en gång har passerat." }
+        if goal.isSpent { return "Engångsmålet har passerat." }
         let home = goal.zone.isHomeTime ? " (tid hemma)" : ""
         let what =
             goal.finishesAtVehicleLimit
@@ -98,9 +98,9 @@ struct Swedish {
         var sentences: [String] = []
         if ready.state == .late, let expected = ready.expectedSoc {
             let (e, g) = (Numeral.percent(expected), Numeral.percent(goal))
-            sentences.append("Den hinner inte: ungefär \(e) % \(time(by)) i stället för \(g) %.")
+            sentences.append("Den hinner inte: ungefär \(e) % till \(time(by)) i stället för \(g) %.")
         } else {
-            sentences.append("Den hinner till \(Numeral.percent(goal)) % \(time(by)).")
+            sentences.append("Den når \(Numeral.percent(goal)) % till \(time(by)).")
         }
         if let guess = ready.assumedFrom {
             sentences.append("Det bygger på FTW:s gissning \(Numeral.percent(guess)) %.")
@@ -248,13 +248,13 @@ struct Swedish {
 
     // MARK: Times and numbers
 
-    /// `07:00`, `imorgon 07:00`, `måndag 07:00`, `2 nov 07:00`.
+    /// `07:00`, `i morgon 07:00`, `måndag 07:00`, `2 nov 07:00`.
     private func time(_ instant: Date) -> String {
         let clock = calendar.clock(instant)
         switch calendar.day(of: instant) {
         case .today: return clock
-        case .tomorrow: return "imorgon \(clock)"
-        case .yesterday: return "igår \(clock)"
+        case .tomorrow: return "i morgon \(clock)"
+        case .yesterday: return "i går \(clock)"
         case .weekday(let weekday): return "\(Self.weekdays[weekday]) \(clock)"
         case .date(let day, let month, let year):
             let date = "\(day) \(Self.months[month - 1])"
