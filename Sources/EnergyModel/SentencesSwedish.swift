@@ -249,8 +249,9 @@ struct Swedish {
     // MARK: Times and numbers
 
     /// `07:00`, `i morgon 07:00`, `måndag 07:00`, `2 nov 07:00`.
-    private func time(_ instant: Date) -> String {
-        let clock = calendar.clock(instant)
+    private func time(_ instant: Date) -> String { time(instant, clock: clock(instant)) }
+
+    private func time(_ instant: Date, clock: String) -> String {
         switch calendar.day(of: instant) {
         case .today: return clock
         case .tomorrow: return "i morgon \(clock)"
@@ -262,9 +263,11 @@ struct Swedish {
         }
     }
 
+    private func clock(_ instant: Date) -> String { calendar.clock(instant, Self.seasons) }
+
     private func stretch(_ start: Date, _ end: Date) -> String {
-        let last = calendar.isSameDay(start, end) ? calendar.clock(end) : time(end)
-        return "\(time(start))–\(last)"
+        guard calendar.isSameDay(start, end) else { return "\(time(start))–\(time(end))" }
+        return time(start, clock: calendar.clocks(start, end, Self.seasons))
     }
 
     private func days(_ mask: DayMask) -> String {
@@ -286,6 +289,7 @@ struct Swedish {
 
     private func kilowatts(_ watts: Double) -> String { number(watts / 1_000, 1) }
 
+    static let seasons = HouseholdCalendar.Seasons(summer: "sommartid", winter: "vintertid")
     static let weekdays = ["måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag"]
     static let shortWeekdays = ["mån", "tis", "ons", "tors", "fre", "lör", "sön"]
     static let months = [

@@ -34,7 +34,12 @@ struct Speakable: Sendable {
         pairs.reduce(written) { $0.replacing($1, with: $1.replacing(" ", with: Self.noBreak)) }
     }
 
-    private var pairs: [String] { language == .sv ? ["i morgon", "i går"] : [] }
+    private var pairs: [String] { language == .sv ? ["i morgon", "i går"] + seasons : seasons }
+
+    /// With the clock in front of them, where a time is there twice.
+    private var seasons: [String] {
+        language == .sv ? [" sommartid", " vintertid"] : [" summer time", " winter time"]
+    }
 
     /// One word, which may become several.
     private func spoken(_ token: String, after before: [String]) -> [String] {
@@ -51,7 +56,7 @@ struct Speakable: Sendable {
             let isFree = last.map { !days.contains($0) } ?? true
             if isFree { return whole(midnight) }
         }
-        if core.isClock, let clock = clock(core) {
+        if let clock = clock(core) {
             let isLinked = last.map { links.contains($0.lowercased()) } ?? true
             return isLinked || language == .sv ? whole(clock) : whole("at \(clock)")
         }
@@ -74,6 +79,10 @@ struct Speakable: Sendable {
 
     /// `7 am`, `5:30 pm`, `noon`; `klockan 7`, `klockan 17:30`.
     private func clock(_ text: String) -> String? {
+        let parts = text.split(separator: Self.noBreak, maxSplits: 1).map(String.init)
+        if let (clock, season) = parts.pair {
+            return self.clock(clock).map { $0 + Self.noBreak + season }
+        }
         guard text.isClock, let minute = TypedText.minuteOfDay(text) else { return nil }
         let (hour, rest) = (minute / 60, minute % 60)
         let past = rest == 0 ? "" : ":\(rest < 10 ? "0" : "")\(rest)"

@@ -31,6 +31,15 @@ import Testing
             "Next charging tomorrow 23:00–Tuesday 02:00.",
             "Next charging tomorrow from 11 pm to Tuesday at 2 am."
         ),
+        (
+            "Next charging 02:45 summer time–02:00 winter time.",
+            "Next charging from 2:45 am summer time to 2 am winter time."
+        ),
+        ("Next charging 02:15–02:45 winter time.", "Next charging from 2:15 am to 2:45 am winter time."),
+        (
+            "It will make 80 % by tomorrow 02:30 summer time.",
+            "It will make 80 percent by tomorrow at 2:30 am summer time."
+        ),
         ("Charging with 7.4 kW.", "Charging with 7.4 kilowatts."),
         ("Charging is planned until 12:30.", "Charging is planned until 12:30 pm."),
         (
@@ -53,6 +62,12 @@ import Testing
         ("Den når 80 % till i morgon 07:00.", "Den når 80 procent till i morgon klockan 7."),
         ("Nästa laddning 02:00–05:30.", "Nästa laddning från klockan 2 till klockan 5:30."),
         ("Nästa laddning 23:00–i morgon 02:00.", "Nästa laddning från klockan 23 till i morgon klockan 2."),
+        (
+            "Nästa laddning i morgon 02:45 sommartid–02:00 vintertid.",
+            "Nästa laddning i morgon från klockan 2:45 sommartid till klockan 2 vintertid."
+        ),
+        ("Nästa laddning 02:15–02:45 vintertid.", "Nästa laddning från klockan 2:15 till klockan 2:45 vintertid."),
+        ("Den når 80 % till 02:30 sommartid.", "Den når 80 procent till klockan 2:30 sommartid."),
         ("Laddar med 7,4 kW.", "Laddar med 7,4 kilowatt."),
         (
             "Mål: 80 % till 07:00, mån, ons och fre.",
