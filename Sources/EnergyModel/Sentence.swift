@@ -24,7 +24,8 @@ public enum Sentence: Sendable, Equatable {
     case refused(Refusal)
     /// Per kWh in main units, with its sign.
     case price(perKWh: Double, unit: String, until: Date)
-    case cheapest(start: Date, end: Date)
+    /// The cheapest unbroken hours; only their end while they run.
+    case cheapest(hours: Int, start: Date, end: Date, isRunning: Bool)
     /// No unbroken stretch of that many hours is published.
     case noCheapest(hours: Double, knownHours: Double)
     case planStep(PlanStep, batteryW: Double)

@@ -19,9 +19,11 @@ struct English {
             perKWh < 0
                 ? "Below zero: \(number(perKWh, 2)) \(unit) until \(time(until))."
                 : "\(number(perKWh, 2)) \(unit) until \(time(until))."
-        case .cheapest(let start, let end): "Cheapest \(stretch(start, end))."
+        case .cheapest(let hours, let start, let end, let isRunning):
+            "The cheapest \(hours) h run "
+                + (isRunning ? "until \(time(end))." : "from \(time(start)) to \(endTime(end, after: start)).")
         case .noCheapest(let asked, let known):
-            "No \(hours(asked)) h in a row: prices are known for only \(hours(known)) h."
+            "Prices are known for \(hours(known)) h ahead; \(hours(asked)) h are needed."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Storing, \(kilowatts(batteryW)) kW."
@@ -282,6 +284,11 @@ struct English {
     private func stretch(_ start: Date, _ end: Date) -> String {
         guard calendar.isSameDay(start, end) else { return "\(time(start))–\(time(end))" }
         return time(start, clock: calendar.clocks(start, end, Self.seasons))
+    }
+
+    /// Without its day when that is the start's.
+    private func endTime(_ end: Date, after start: Date) -> String {
+        calendar.isSameDay(start, end) ? clock(end) : time(end)
     }
 
     private func days(_ mask: DayMask) -> String {

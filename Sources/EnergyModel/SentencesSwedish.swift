@@ -19,9 +19,12 @@ struct Swedish {
             perKWh < 0
                 ? "Under noll: \(number(perKWh, 2)) \(unit) till \(time(until))."
                 : "\(number(perKWh, 2)) \(unit) till \(time(until))."
-        case .cheapest(let start, let end): "Billigast \(stretch(start, end))."
+        case .cheapest(let hours, let start, let end, let isRunning):
+            isRunning
+                ? "De billigaste \(hours) h pågår till \(time(end))."
+                : "De billigaste \(hours) h är från \(time(start)) till \(endTime(end, after: start))."
         case .noCheapest(let asked, let known):
-            "Inga \(hours(asked)) h i sträck: priser är kända för bara \(hours(known)) h."
+            "Priser är kända för \(hours(known)) h framöver; \(hours(asked)) h behövs."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Lagrar, \(kilowatts(batteryW)) kW."
@@ -268,6 +271,11 @@ struct Swedish {
     private func stretch(_ start: Date, _ end: Date) -> String {
         guard calendar.isSameDay(start, end) else { return "\(time(start))–\(time(end))" }
         return time(start, clock: calendar.clocks(start, end, Self.seasons))
+    }
+
+    /// Without its day when that is the start's.
+    private func endTime(_ end: Date, after start: Date) -> String {
+        calendar.isSameDay(start, end) ? clock(end) : time(end)
     }
 
     private func days(_ mask: DayMask) -> String {

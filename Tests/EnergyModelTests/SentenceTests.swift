@@ -285,59 +285,6 @@ private let now = at(1_792_825_500)
         #expect(try both(.receipt(receipt)) == [en, sv])
     }
 
-    /// Seconds since midnight of 25 October: the clock shows 02:00 after two hours and after three.
-    @Test(arguments: [
-        (6_300, 7_200, "01:45–02:00 summer time", "01:45–02:00 sommartid"),
-        (7_200, 10_800, "02:00 summer time–02:00 winter time", "02:00 sommartid–02:00 vintertid"),
-        (9_900, 10_800, "02:45 summer time–02:00 winter time", "02:45 sommartid–02:00 vintertid"),
-        (8_100, 9_900, "02:15–02:45 summer time", "02:15–02:45 sommartid"),
-        (11_700, 13_500, "02:15–02:45 winter time", "02:15–02:45 vintertid"),
-        (13_500, 14_400, "02:45 winter time–03:00", "02:45 vintertid–03:00"),
-        (3_600, 14_400, "01:00–03:00", "01:00–03:00"),
-    ])
-    func theHourThatIsThereTwiceIsNamed(start: Int, end: Int, en: String, sv: String) throws {
-        let midnight = 1_792_879_200
-        let window = ChargingWindow(start: at(midnight + start), end: at(midnight + end))
-        #expect(
-            try both(.charging(.waiting(window)))
-                == ["Next charging tomorrow \(en).", "Nästa laddning i morgon \(sv)."])
-        let (zone, now) = (try stockholm(), at(midnight))
-        #expect(
-            Sentence.charging(.waiting(window)).text(.en, zone: zone, now: now) == "Next charging \(en).")
-    }
-
-    @Test func everySentenceNamesTheHourThatIsThereTwice() throws {
-        let (first, second) = (at(1_792_879_200 + 9_000), at(1_792_879_200 + 12_600))
-        let goal = Goal(soc: 0.8, minuteOfDay: 150, recurring: false, nextDeadline: second, zone: try home())
-        var ready = Readiness(state: .onTrack)
-        (ready.by, ready.goalSoc) = (first, 0.8)
-        let sentences: [Sentence] = [
-            .goal(goal), .readiness(ready), .planned(at: first),
-            .price(perKWh: 1, unit: "SEK/kWh", until: second),
-            .control(.unknown, blockedBy: [], quiet: [], lastWord: second),
-            .level(CarLevel(soc: 0.5, origin: .carOld, at: first)),
-        ]
-        for sentence in sentences {
-            let said = try both(sentence)
-            #expect(said[0].contains("02:30 summer time") || said[0].contains("02:30 winter time"), "\(said)")
-            #expect(said[1].contains("02:30 sommartid") || said[1].contains("02:30 vintertid"), "\(said)")
-        }
-    }
-
-    /// On 28 March 2027 the clock goes from 02:00 to 03:00: nothing is there twice.
-    @Test func aSkippedHourNeedsNoName() throws {
-        let zone = try stockholm()
-        let midnight = zone.start(of: LocalDay(year: 2027, month: 3, day: 28))
-        let window = ChargingWindow(
-            start: midnight.addingTimeInterval(6_300), end: midnight.addingTimeInterval(8_100))
-        let waiting = Sentence.charging(.waiting(window))
-        #expect(waiting.text(.en, zone: zone, now: midnight) == "Next charging 01:45–03:15.")
-        #expect(waiting.text(.sv, zone: zone, now: midnight) == "Nästa laddning 01:45–03:15.")
-        for quarter in 0..<92 {
-            #expect(zone.turn(of: midnight.addingTimeInterval(Double(quarter) * 900)) == nil)
-        }
-    }
-
     /// One spelling everywhere, and a time never stands without its preposition after a number.
     @Test func swedishIsOneLanguage() throws {
         let deadlines = [1_792_828_800, 1_792_908_000, 1_792_994_400, 1_793_599_200].map(at)
@@ -356,9 +303,6 @@ private let now = at(1_792_825_500)
         #expect(try both(.planStep(.gives, batteryW: -2_100)) == ["Giving, -2.1 kW.", "Ger, -2,1 kW."])
         #expect(try both(.planStep(.waits, batteryW: 20)) == ["Waiting.", "Väntar."])
         #expect(try both(.planned(at: at(1_792_824_000))) == ["Planned at 08:40.", "Planerat 08:40."])
-        #expect(
-            try both(.cheapest(start: at(1_792_882_800), end: at(1_792_893_600)))
-                == ["Cheapest tomorrow 01:00–03:00.", "Billigast i morgon 01:00–03:00."])
     }
 
     @Test(arguments: ["🚗", "å", "e\u{301}", "n"])
