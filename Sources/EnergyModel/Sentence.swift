@@ -211,6 +211,18 @@ struct HouseholdCalendar {
     }
 }
 
+extension Zone {
+    /// `07:05`; with the season's time, such as `02:15 winter time`, in the hour that is there twice.
+    public func clock(_ instant: Date, in language: Language) -> String {
+        let seasons =
+            switch language {
+            case .en: English.seasons
+            case .sv: Swedish.seasons
+            }
+        return HouseholdCalendar(zone: self, now: instant).clock(instant, seasons)
+    }
+}
+
 /// Numbers for people. The sign is never lost.
 enum Numeral {
     /// - Parameters:

@@ -21,7 +21,8 @@ struct English {
                 : "\(number(perKWh, 2)) \(unit) until \(time(until))."
         case .cheapest(let hours, let start, let end, let isRunning):
             "The cheapest \(hours) h run "
-                + (isRunning ? "until \(time(end))." : "from \(time(start)) to \(endTime(end, after: start)).")
+                + (isRunning
+                    ? "until \(time(end))." : "from \(time(start)) to \(endTime(end, after: start)).")
         case .noCheapest(let asked, let known):
             "Prices are known for \(hours(known)) h ahead; \(hours(asked)) h are needed."
         case .planStep(let step, let batteryW):

@@ -174,7 +174,8 @@ private let now = at(1_792_825_500)
             ),
             (
                 .waiting(ChargingWindow(start: at(1_792_875_600), end: at(1_792_886_400))),
-                "Next charging 23:00–tomorrow 02:00.", "Nästa laddning 23:00–i morgon 02:00."
+                "Next charging 23:00–tomorrow 02:00 summer time.",
+                "Nästa laddning 23:00–i morgon 02:00 sommartid."
             ),
         ] as [(ChargingState, String, String)])
     func charging(state: ChargingState, en: String, sv: String) throws {

@@ -63,7 +63,8 @@ extension SiteDocuments {
             return sentence(.noCheapest(hours: Double(hours), knownHours: found.knownHours ?? 0), at: now)
         }
         return sentence(
-            .cheapest(hours: hours, start: window.start, end: window.end, isRunning: found.isRunning), at: now)
+            .cheapest(hours: hours, start: window.start, end: window.end, isRunning: found.isRunning), at: now
+        )
     }
 
     /// Plain words; what is not known is none of the two.

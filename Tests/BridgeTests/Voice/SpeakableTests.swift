@@ -66,7 +66,10 @@ import Testing
             "Nästa laddning i morgon 02:45 sommartid–02:00 vintertid.",
             "Nästa laddning i morgon från klockan 2:45 sommartid till klockan 2 vintertid."
         ),
-        ("Nästa laddning 02:15–02:45 vintertid.", "Nästa laddning från klockan 2:15 till klockan 2:45 vintertid."),
+        (
+            "Nästa laddning 02:15–02:45 vintertid.",
+            "Nästa laddning från klockan 2:15 till klockan 2:45 vintertid."
+        ),
         ("Den når 80 % till 02:30 sommartid.", "Den når 80 procent till klockan 2:30 sommartid."),
         ("Laddar med 7,4 kW.", "Laddar med 7,4 kilowatt."),
         (
