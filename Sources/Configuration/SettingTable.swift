@@ -255,7 +255,8 @@ enum SettingTable {
             key(
                 "prices.cheap_hours", .live, default: "[2, 3, 4]",
                 allowed: "give up to 6 different whole hours from 1 to 12, such as [2, 3, 4]",
-                "Lengths of the cheapest stretches to look for, in whole hours from 1 to 12, six at most."),
+                "Lengths of the cheapest stretches to look for in the next 24 hours, in whole hours from 1 to 12, "
+                    + "six at most."),
             \.prices.cheapHours
         ) { raw throws(Refusal) in try Values.wholes(raw, 1...12, most: 6) },
         .optionalWhole(
@@ -276,7 +277,7 @@ enum SettingTable {
             key(
                 "prices.cheap_now.window", .live, sample: "3", synonyms: ["hours"],
                 allowed: "give one of the numbers in prices.cheap_hours",
-                "Or inside the cheapest stretch of so many hours, one of cheap_hours."),
+                "Or inside the cheapest stretch of so many hours of the next 24, one of cheap_hours."),
             \.prices.cheapWindow, 1...12),
         .choice(
             key(

@@ -198,12 +198,12 @@ public struct Source: Sendable, Equatable {
     }
 }
 
-/// Power flows in watts; positive flows into the site. Each is `nil` while the
+/// Power flows in watts: `grid = house + car + battery + solar` (box-api.md §H). Each is `nil` while the
 /// source behind it is not healthy or the site has no such thing.
 public struct Power: Sendable, Equatable {
     /// Import positive, export negative.
     public var gridW: Double?
-    /// Never positive while the sun shines.
+    /// Never positive: production is negative.
     public var solarW: Double?
     /// Charging positive, discharging negative.
     public var batteryW: Double?

@@ -49,6 +49,29 @@ import Testing
         }
     }
 
+    /// Windows are looked for in the next 24 hours, and each flow has a sign of its own: both are said
+    /// where people read, because nothing else there tells.
+    @Test func pagesSayTheHorizonAndTheSigns() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        for (page, words) in [
+            ("README.md", "of the next 24 hours"), ("config/topics.en.md", "of the next 24 hours"),
+            ("config/topics.sv.md", "de närmaste 24"), ("config/config.yaml", "the next 24 hours"),
+            ("config/home-assistant/energy.md", "of the next 24 hours"),
+        ] {
+            let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+            #expect(text.contains(words), "\(page)")
+            #expect(!text.contains("flows into the site") && !text.contains("flödar in i"), "\(page)")
+            #expect(!text.contains("positive into the site"), "\(page)")
+        }
+        for member in TopicName.power.spec.members
+        where ["grid", "solar", "battery", "car", "house"]
+            .contains(member.name)
+        {
+            #expect(member.meaning.en.contains("positive") && member.meaning.sv.contains("positiv"))
+        }
+    }
+
     /// Every document has exactly the members of its row, whatever is known.
     @Test(arguments: [true, false])
     func documentsAreWhatTheTableSays(isKnown: Bool) {

@@ -149,6 +149,53 @@ private let midnight24 = 1_792_792_800  // 24 Oct 2026 00:00 CEST
         }
     }
 
+    /// The same on whole days, also those of a clock change: quarters and hours side by side, holes,
+    /// the horizon of 24 hours that the bridge uses, and a window answered before.
+    @Test func onWholeDaysTooAndARunningWindowIsKept() {
+        var random = Seeded(state: 20_270_328)
+        var kept = 0
+        for round in 0..<6_000 {
+            let day = RandomDay(random: &random, first: midnight24)
+            let prices = Prices(slots: day.slots.shuffled(using: &random))
+            let now = midnight24 + Int.random(in: -7_200...(day.totals.count * 900), using: &random)
+            let length = Int.random(in: 1...48, using: &random)
+            // Running, over, ahead, of another length or across a hole.
+            var running: CheapestWindow?
+            if round % 3 != 0 {
+                let begin = now / 900 * 900 + Int.random(in: -length...1, using: &random) * 900
+                let other = length + (Int.random(in: 0..<5, using: &random) == 0 ? 1 : 0)
+                running = CheapestWindow(start: at(begin), end: at(begin + other * 900), averageMinor: 7)
+            }
+            let answer = prices.cheapest(hours: Double(length) / 4, now: at(now), running: running)
+            if let running, day.isKept(running, now: now, length: length) {
+                kept += 1
+                guard answer.window == running else {
+                    Issue.record("round \(round): \(answer) and not \(running)")
+                    return
+                }
+                continue
+            }
+            let expected = tryAll(
+                day.totals, from: midnight24, step: 900, now: now, length: length, end: now + 86_400)
+            guard answer.window.map({ Int($0.start.timeIntervalSince1970) }) == expected?.start,
+                answer.window.map({ abs($0.averageMinor - (expected?.average ?? .infinity)) < 1e-9 }) ?? true
+            else {
+                Issue.record("round \(round): \(answer) and not \(String(describing: expected))")
+                return
+            }
+        }
+        #expect(kept > 500)
+    }
+
+    /// What lies further ahead than 24 hours is not looked at, however cheap (box-api.md §H).
+    @Test func thePricesOfTheNext24HoursCount() {
+        let prices = Prices(
+            slots: slots(from: midnight24, minutes: 60, (0..<48).map { $0 == 25 ? 0 : $0 == 9 ? 4 : 9 }))
+        #expect(start(prices.cheapest(hours: 1, now: at(midnight24))) == 9 * 3_600)
+        #expect(start(prices.cheapest(hours: 1, now: at(midnight24 + 2 * 3_600))) == 25 * 3_600)
+        #expect(prices.cheapest(hours: 1, now: at(midnight24)).pricesUntil == at(midnight24 + 48 * 3_600))
+    }
+
     private func tryAll(
         _ totals: [Double?], from first: Int, step: Int, now: Int, length: Int, end: Int
     ) -> (start: Int, average: Double)? {
@@ -172,5 +219,48 @@ private let midnight24 = 1_792_792_800  // 24 Oct 2026 00:00 CEST
             start += 900
         }
         return best.map { ($0.start, $0.sum / Double(length)) }
+    }
+}
+
+/// One or two days of 92, 96 or 100 quarters, in slots of either length.
+private struct RandomDay {
+    /// The price of each quarter; `nil` where nothing is published.
+    var totals: [Double?] = []
+    var slots: [PriceSlot] = []
+    let first: Int
+
+    init(random: inout Seeded, first: Int) {
+        self.first = first
+        let days = Int.random(in: 1...2, using: &random)
+        let count = (0..<days).reduce(0) { sum, _ in
+            sum + ([92, 96, 100].randomElement(using: &random) ?? 96)
+        }
+        let hourly = [0, 20, 50, 100].randomElement(using: &random) ?? 0
+        let holes = [0, 0, 1, 4].randomElement(using: &random) ?? 0
+        let spread = [0, 2, 300].randomElement(using: &random) ?? 1
+        while totals.count < count {
+            let isHour = totals.count % 4 == 0 && Int.random(in: 0..<100, using: &random) < hourly
+            let quarters = isHour ? 4 : 1
+            let isHole = Int.random(in: 0..<100, using: &random) < holes
+            // Eighths are exact, so that equal sums are equal.
+            let total = isHole ? nil : Double(Int.random(in: -spread...spread, using: &random)) / 8
+            let start = first + totals.count * 900
+            if let total {
+                slots.append(
+                    PriceSlot(start: at(start), end: at(start + quarters * 900), totalMinor: total))
+            }
+            totals += Array(repeating: total, count: quarters)
+        }
+    }
+
+    /// It is running, as long as asked for, and every quarter of it is published.
+    func isKept(_ window: CheapestWindow, now: Int, length: Int) -> Bool {
+        let begin = Int(window.start.timeIntervalSince1970)
+        let end = Int(window.end.timeIntervalSince1970)
+        guard begin <= now, now < end, end - begin == length * 900 else { return false }
+        return stride(from: begin, to: end, by: 900).allSatisfy { second in
+            let index = (second - first) / 900
+            return second >= first && index < totals.count && totals[index] != nil
+        }
     }
 }

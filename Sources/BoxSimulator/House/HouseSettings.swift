@@ -58,7 +58,7 @@ public struct SimulatedHouseSettings: Sendable {
 
 /// What flows in the house at one moment, in watts.
 ///
-/// Positive power flows into the site: `gridW = loadW + batteryW + pvW + Σ evW`.
+/// The sum at the meter: `gridW = loadW + batteryW + pvW + Σ evW`.
 public struct HouseFlows: Sendable, Equatable {
     public var loadW = 0.0
     /// Never positive.

@@ -20,8 +20,8 @@ extension TopicTree {
         state(
             .cheapest, .document(cheapestMembers),
             LocalText(
-                "The cheapest unbroken `<n>` hours ahead, or the ones that are running.",
-                "De billigaste sammanhängande `<n>` timmarna framöver, eller de som pågår.")),
+                "The cheapest unbroken `<n>` hours of the next 24 hours, or the ones that are running.",
+                "De billigaste sammanhängande `<n>` timmarna under de närmaste 24, eller de som pågår.")),
         state(
             .cheapNow, .plain(["ON", "OFF", "null"]),
             LocalText(
@@ -82,12 +82,13 @@ extension TopicTree {
 
     private static let cheapestMembers = [
         member("hours", .number(unit: "h"), "how long", "hur länge"),
-        member("start", .time, "when it begins", "när det börjar"),
+        member(
+            "start", .time, "when it begins; may move until then", "när det börjar; kan flyttas till dess"),
         member("end", .time, "when it ends", "när det slutar"),
         member("average", .number(unit: perKWh), "mean of the total", "medel av totalpriset"),
         member("unit", .text, "of the average", "för medelvärdet"),
         member("running", .flag, "it has begun", "det har börjat"),
-        member("prices_until", .time, "the cheapest up to here", "billigast fram till dess"),
+        member("prices_until", .time, "prices are known up to here", "priser är kända hit"),
         member(
             "known_hours", .number(unit: "h"), "published ahead, when too few",
             "kända timmar, när de är för få"

@@ -167,8 +167,8 @@ extension TopicTree {
         state(
             .power, .document(powerMembers),
             LocalText(
-                "Power flows. Positive flows into the site.",
-                "Effektflöden. Positivt flödar in i anläggningen."),
+                "Power flows, each with its own sign: `grid` = `house` + `car` + `battery` + `solar`.",
+                "Effektflöden, vart och ett med sitt tecken: `grid` = `house` + `car` + `battery` + `solar`."),
             qos: .atMostOnce, expiry: 90,
             occasion: LocalText(
                 "a step of 200 W or 10 % at once, 50 W after 5 s, each 30 s while live",
@@ -192,10 +192,17 @@ extension TopicTree {
     private static let powerMembers = [
         member("grid", .number(unit: "W"), "import positive, export negative", "köp positivt, sälj negativt"),
         member(
-            "solar", .number(unit: "W"), "never positive: production is negative", "produktion är negativ"),
-        member("battery", .number(unit: "W"), "charging positive", "laddning positiv"),
-        member("car", .number(unit: "W"), "charging positive", "laddning positiv"),
-        member("house", .number(unit: "W"), "what the house itself uses", "vad huset självt använder"),
+            "solar", .number(unit: "W"), "production negative, never positive",
+            "produktion negativ, aldrig positiv"),
+        member(
+            "battery", .number(unit: "W"), "charging positive, discharging negative",
+            "laddning positiv, urladdning negativ"),
+        member(
+            "car", .number(unit: "W"), "charging positive, discharging negative",
+            "laddning positiv, urladdning negativ"),
+        member(
+            "house", .number(unit: "W"), "what the house itself uses, positive",
+            "vad huset självt använder, positivt"),
         member("at", .time, "when the box sent these", "när boxen sände dem", dating: true),
         member("live", .flag, "false: an old picture", "false: en gammal bild"),
     ]

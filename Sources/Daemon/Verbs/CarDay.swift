@@ -1,3 +1,4 @@
+import Bridge
 import EnergyModel
 import FoundationEssentials
 import JSONText
@@ -25,9 +26,10 @@ struct CarDay: Equatable {
     ///
     /// - Parameters:
     ///   - planW: What the plan gives all cars together, for each quarter from `start`.
-    static func days(_ topics: [String: JSONValue], planW: [Double?], from start: Date, zone: Zone)
-        -> [CarDay]
-    {
+    static func days(
+        _ topics: [String: JSONValue], planW: [Double?], from start: Date, zone: Zone, language: Language
+    ) -> [CarDay] {
+        let (car, cars) = (LocalText("car", "bil")[language], LocalText("cars", "bilar")[language])
         let ids = topics.keys.compactMap { key -> String? in
             let levels = key.split(separator: "/", omittingEmptySubsequences: false)
             return levels.count == 3 && levels[0] == "car" && levels[2] == "ready" ? String(levels[1]) : nil
@@ -35,8 +37,8 @@ struct CarDay: Equatable {
         var days = ids.compactMap { id in
             topics["car/\(id)/ready"].map { ready in
                 CarDay(
-                    label: ids.count == 1 ? "car" : String(id.prefix(nameLimit)), ready: ready, from: start,
-                    count: planW.count, zone: zone)
+                    label: ids.count == 1 ? car : String(id.prefix(nameLimit)), ready: ready, from: start,
+                    count: planW.count, zone: zone, language: language)
             }
         }
         let planned = planW.map { $0.map { $0 >= MPCPlan.chargingW } ?? false }
@@ -44,7 +46,7 @@ struct CarDay: Equatable {
             if days.count == 1 {
                 days[0].isCharging = planned
             } else {
-                days.append(CarDay(label: days.isEmpty ? "car" : "cars", isCharging: planned))
+                days.append(CarDay(label: days.isEmpty ? car : cars, isCharging: planned))
             }
         }
         return days.filter { $0.isCharging.contains(true) || $0.deadline != nil }
@@ -55,7 +57,10 @@ struct CarDay: Equatable {
         self.isCharging = isCharging
     }
 
-    private init(label: String, ready: JSONValue, from start: Date, count: Int, zone: Zone) {
+    private init(
+        label: String, ready: JSONValue, from start: Date, count: Int, zone: Zone,
+        language: Language
+    ) {
         self.label = label
         func moment(_ value: JSONValue?) -> Date? { value?.stringValue.flatMap(instant(rfc3339:)) }
         let windows = (ready["windows"]?.arrayValue ?? []).compactMap { window -> Range<Date>? in
@@ -74,9 +79,10 @@ struct CarDay: Equatable {
         deadline = Int(quarters)
         isLate = ready["state"]?.stringValue == Readiness.State.late.rawValue
         let level = ready["goal"]?.doubleValue.flatMap { Int64(exactly: $0.rounded()) }
-        goal = "\(level.map { "\($0) % " } ?? "")by \(zone.clock(by))"
+        goal =
+            "\(level.map { "\($0) % " } ?? "")\(LocalText("by", "till")[language]) \(zone.clock(by, in: language))"
         if isLate, let expected = ready["expected"]?.doubleValue.flatMap({ Int64(exactly: $0.rounded()) }) {
-            goal?.append(", about \(expected) % then")
+            goal?.append(LocalText(", about \(expected) % then", ", ungefär \(expected) % då")[language])
         }
     }
 }

@@ -1,3 +1,4 @@
+import Bridge
 import EnergyModel
 import FoundationEssentials
 import JSONText
@@ -8,6 +9,7 @@ import JSONText
 /// the digits of their levels, so that the picture survives a log or a mail.
 struct DayPicture {
     private let zone: Zone
+    private let language: Language
     private let start: Date
     private let prices: [Double?]
     private let unit: String
@@ -18,7 +20,11 @@ struct DayPicture {
     private static let count = 96
 
     /// `nil` when there is neither a price, nor a plan, nor a car with something ahead.
-    init?(topics: [String: JSONValue], now: Date) {
+    ///
+    /// - Parameters:
+    ///   - language: Of the labels; the unit and the cars' ids are the bridge's.
+    init?(topics: [String: JSONValue], language: Language = .en, now: Date) {
+        self.language = language
         zone = topics["bridge/info"]?["zone"]?.stringValue.flatMap { Zone(named: $0) } ?? .utc
         start = Date(
             timeIntervalSince1970: (now.timeIntervalSince1970 / Self.quarterS).rounded(.down) * Self.quarterS)
@@ -28,7 +34,7 @@ struct DayPicture {
         prices = Self.quarters(series, "total", from: start) { $0.doubleValue }
         actions = Self.quarters(plan, "action", from: start) { $0.stringValue.flatMap(PlanStep.init) }
         let carW = Self.quarters(plan, "car", from: start) { $0.doubleValue }
-        cars = CarDay.days(topics, planW: carW, from: start, zone: zone)
+        cars = CarDay.days(topics, planW: carW, from: start, zone: zone, language: language)
         guard prices.contains(where: { $0 != nil }) || actions.contains(where: { $0 != nil }) || !cars.isEmpty
         else { return nil }
     }
@@ -48,6 +54,8 @@ struct DayPicture {
         }
     }
 
+    private func say(_ en: String, _ sv: String) -> String { LocalText(en, sv)[language] }
+
     func lines(_ terminal: Terminal) -> [String] {
         let label = 14
         // As fine as the width allows: a quarter, half an hour or an hour per column.
@@ -59,7 +67,7 @@ struct DayPicture {
         func row(_ name: String, _ text: String) -> String {
             "  \(name)\(String(repeating: " ", count: max(1, label - 2 - name.count)))\(text)"
         }
-        var lines = [row("next 24 h", hours(columns: columns, perColumn: perColumn))]
+        var lines = [row(say("next 24 h", "24 h framåt"), hours(columns: columns, perColumn: perColumn))]
         let known = prices.compactMap { $0 }
         if let low = known.min(), let high = known.max() {
             let bars = (0..<columns).map { index -> String in
@@ -68,13 +76,15 @@ struct DayPicture {
                 let mean = here.reduce(0, +) / Double(here.count)
                 return Self.bar(Self.level(mean, low: low, high: high), terminal)
             }
-            lines.append(row("price", bars.joined()))
-            lines.append(row("", "\(Self.text(low)) to \(Self.text(high)) \(unit)"))
+            lines.append(row(say("price", "pris"), bars.joined()))
+            lines.append(row("", "\(text(low)) \(say("to", "till")) \(text(high)) \(unit)"))
+        } else {
+            lines.append(row(say("price", "pris"), say("prices unknown", "priser okända")))
         }
         if actions.contains(where: { $0 != nil }) {
             let marks = (0..<columns).map { Self.mark(Self.commonest(group(actions, $0)), terminal) }
             lines.append(row("plan", marks.joined()))
-            lines.append(row("", "+ stores  - gives  . waits"))
+            lines.append(row("", say("+ stores  - gives  . waits", "+ lagrar  - ger  . väntar")))
         }
         for car in cars {
             let marks = (0..<columns).map { column in
@@ -85,7 +95,7 @@ struct DayPicture {
                 return isCharging ? terminal.styled("#", .cyan) : " "
             }
             lines.append(row(car.label, marks.joined()))
-            lines.append(row("", "# charges" + (car.goal.map { "  | \($0)" } ?? "")))
+            lines.append(row("", say("# charges", "# laddar") + (car.goal.map { "  | \($0)" } ?? "")))
         }
         return lines.map { line in
             var line = line[...]
@@ -138,10 +148,10 @@ struct DayPicture {
     }
 
     /// With its sign, to the hundredth.
-    private static func text(_ price: Double) -> String {
+    private func text(_ price: Double) -> String {
         guard let cents = Int64(exactly: (price * 100).rounded()) else { return "?" }
-        let digits = pad2(cents.magnitude % 100)
-        return "\(cents < 0 ? "-" : "")\(cents.magnitude / 100).\(digits)"
+        let digits = Self.pad2(cents.magnitude % 100)
+        return "\(cents < 0 ? "-" : "")\(cents.magnitude / 100)\(say(".", ","))\(digits)"
     }
 
     private static func pad2(_ value: UInt64) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -128,7 +128,10 @@ import Testing
         let hours: KeyValuePairs = [
             0: "00", 8: "03", 14: "06", 20: "09", 26: "12", 32: "15", 38: "18", 44: "21",
         ]
-        #expect(lines.prefix(2) == [row("next 24 h", hours), row("car", [4: "##", 16: "|"])])
+        #expect(
+            lines.prefix(3) == [
+                row("next 24 h", hours), row("price", [0: "prices unknown"]), row("car", [4: "##", 16: "|"]),
+            ])
     }
 
     @Test(arguments: [
