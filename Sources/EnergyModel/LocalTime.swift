@@ -118,6 +118,22 @@ extension Zone {
             "\(day(of: instant).iso)T\(clock)\(sign)\(pad(abs(minutes) / 60, 2)):\(pad(abs(minutes) % 60, 2))"
     }
 
+    /// Which of two equal times on the clock an instant is.
+    public enum Turn: Sendable { case first, second }
+
+    /// `nil` when the clock on the wall shows this time once only, as nearly always: where the clocks
+    /// go back an hour, that hour's times are there twice, first in summer time, then in winter time.
+    public func turn(of instant: Date) -> Turn? {
+        let second = instant.wholeSeconds
+        let local = second + Int64(offset(atSecond: second))
+        let before = second - 86_400
+        let after = second + 86_400
+        let twice = Set([before, after].map { local - Int64(offset(atSecond: $0)) })
+            .filter { $0 + Int64(offset(atSecond: $0)) == local }
+        guard twice.count == 2, let first = twice.min() else { return nil }
+        return second == first ? .first : .second
+    }
+
     /// `07:05`, what a clock on the wall shows.
     public func clock(_ instant: Date) -> String { clockText(minute: minuteOfDay(of: instant)) }
 }

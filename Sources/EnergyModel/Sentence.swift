@@ -24,7 +24,8 @@ public enum Sentence: Sendable, Equatable {
     case refused(Refusal)
     /// Per kWh in main units, with its sign.
     case price(perKWh: Double, unit: String, until: Date)
-    case cheapest(start: Date, end: Date)
+    /// The cheapest unbroken hours; only their end while they run.
+    case cheapest(hours: Int, start: Date, end: Date, isRunning: Bool)
     /// No unbroken stretch of that many hours is published.
     case noCheapest(hours: Double, knownHours: Double)
     case planStep(PlanStep, batteryW: Double)
@@ -174,7 +175,31 @@ struct HouseholdCalendar {
         }
     }
 
-    func clock(_ instant: Date) -> String { zone.clock(instant) }
+    /// `07:05`; with the season's time, such as `02:15 winter time`, in the hour that is there twice.
+    func clock(_ instant: Date, _ seasons: Seasons) -> String {
+        let clock = zone.clock(instant)
+        return season(of: instant, seasons).map { "\(clock) \($0)" } ?? clock
+    }
+
+    /// From one clock to another; a season that both have is said once.
+    func clocks(_ start: Date, _ end: Date, _ seasons: Seasons) -> String {
+        let isOneSeason = zone.turn(of: start) == zone.turn(of: end)
+        return "\(isOneSeason ? zone.clock(start) : clock(start, seasons))–\(clock(end, seasons))"
+    }
+
+    /// What the two halves of the repeated hour are called.
+    struct Seasons {
+        var summer: String
+        var winter: String
+    }
+
+    private func season(of instant: Date, _ seasons: Seasons) -> String? {
+        switch zone.turn(of: instant) {
+        case .first: seasons.summer
+        case .second: seasons.winter
+        case nil: nil
+        }
+    }
 
     func isSameDay(_ a: Date, _ b: Date) -> Bool { zone.day(of: a) == zone.day(of: b) }
 

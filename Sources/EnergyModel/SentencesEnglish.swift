@@ -19,9 +19,11 @@ struct English {
             perKWh < 0
                 ? "Below zero: \(number(perKWh, 2)) \(unit) until \(time(until))."
                 : "\(number(perKWh, 2)) \(unit) until \(time(until))."
-        case .cheapest(let start, let end): "Cheapest \(stretch(start, end))."
+        case .cheapest(let hours, let start, let end, let isRunning):
+            "The cheapest \(hours) h run "
+                + (isRunning ? "until \(time(end))." : "from \(time(start)) to \(endTime(end, after: start)).")
         case .noCheapest(let asked, let known):
-            "No \(hours(asked)) h in a row: prices are known for only \(hours(known)) h."
+            "Prices are known for \(hours(known)) h ahead; \(hours(asked)) h are needed."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Storing, \(kilowatts(batteryW)) kW."
@@ -248,8 +250,9 @@ struct English {
     // MARK: Times and numbers
 
     /// `07:00`, `tomorrow 07:00`, `Monday 07:00`, `2 Nov 07:00`.
-    private func time(_ instant: Date) -> String {
-        let clock = calendar.clock(instant)
+    private func time(_ instant: Date) -> String { time(instant, clock: clock(instant)) }
+
+    private func time(_ instant: Date, clock: String) -> String {
         switch calendar.day(of: instant) {
         case .today: return clock
         case .tomorrow: return "tomorrow \(clock)"
@@ -261,7 +264,7 @@ struct English {
 
     /// The same after a noun: `at 07:00`, `yesterday at 07:00`, `on 2 Nov at 07:00`.
     private func at(_ instant: Date) -> String {
-        let clock = calendar.clock(instant)
+        let clock = self.clock(instant)
         switch calendar.day(of: instant) {
         case .today: return "at \(clock)"
         case .tomorrow: return "tomorrow at \(clock)"
@@ -276,9 +279,16 @@ struct English {
         return year.map { "\(day) \(name) \($0)" } ?? "\(day) \(name)"
     }
 
+    private func clock(_ instant: Date) -> String { calendar.clock(instant, Self.seasons) }
+
     private func stretch(_ start: Date, _ end: Date) -> String {
-        let last = calendar.isSameDay(start, end) ? calendar.clock(end) : time(end)
-        return "\(time(start))–\(last)"
+        guard calendar.isSameDay(start, end) else { return "\(time(start))–\(time(end))" }
+        return time(start, clock: calendar.clocks(start, end, Self.seasons))
+    }
+
+    /// Without its day when that is the start's.
+    private func endTime(_ end: Date, after start: Date) -> String {
+        calendar.isSameDay(start, end) ? clock(end) : time(end)
     }
 
     private func days(_ mask: DayMask) -> String {
@@ -300,6 +310,7 @@ struct English {
 
     private func kilowatts(_ watts: Double) -> String { number(watts / 1_000, 1) }
 
+    static let seasons = HouseholdCalendar.Seasons(summer: "summer time", winter: "winter time")
     static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     static let shortWeekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     static let months = [

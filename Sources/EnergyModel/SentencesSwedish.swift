@@ -19,9 +19,12 @@ struct Swedish {
             perKWh < 0
                 ? "Under noll: \(number(perKWh, 2)) \(unit) till \(time(until))."
                 : "\(number(perKWh, 2)) \(unit) till \(time(until))."
-        case .cheapest(let start, let end): "Billigast \(stretch(start, end))."
+        case .cheapest(let hours, let start, let end, let isRunning):
+            isRunning
+                ? "De billigaste \(hours) h pågår till \(time(end))."
+                : "De billigaste \(hours) h är från \(time(start)) till \(endTime(end, after: start))."
         case .noCheapest(let asked, let known):
-            "Inga \(hours(asked)) h i sträck: priser är kända för bara \(hours(known)) h."
+            "Priser är kända för \(hours(known)) h framöver; \(hours(asked)) h behövs."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Lagrar, \(kilowatts(batteryW)) kW."
@@ -68,7 +71,7 @@ struct Swedish {
 
     private func goal(_ goal: Goal?) -> String {
         guard let goal else { return "Inget laddmål är satt." }
-        if goal.isSpent { return "Målet för en gång har passerat." }
+        if goal.isSpent { return "Engångsmålet har passerat." }
         let home = goal.zone.isHomeTime ? " (tid hemma)" : ""
         let what =
             goal.finishesAtVehicleLimit
@@ -98,9 +101,9 @@ struct Swedish {
         var sentences: [String] = []
         if ready.state == .late, let expected = ready.expectedSoc {
             let (e, g) = (Numeral.percent(expected), Numeral.percent(goal))
-            sentences.append("Den hinner inte: ungefär \(e) % \(time(by)) i stället för \(g) %.")
+            sentences.append("Den hinner inte: ungefär \(e) % till \(time(by)) i stället för \(g) %.")
         } else {
-            sentences.append("Den hinner till \(Numeral.percent(goal)) % \(time(by)).")
+            sentences.append("Den når \(Numeral.percent(goal)) % till \(time(by)).")
         }
         if let guess = ready.assumedFrom {
             sentences.append("Det bygger på FTW:s gissning \(Numeral.percent(guess)) %.")
@@ -248,13 +251,14 @@ struct Swedish {
 
     // MARK: Times and numbers
 
-    /// `07:00`, `imorgon 07:00`, `måndag 07:00`, `2 nov 07:00`.
-    private func time(_ instant: Date) -> String {
-        let clock = calendar.clock(instant)
+    /// `07:00`, `i morgon 07:00`, `måndag 07:00`, `2 nov 07:00`.
+    private func time(_ instant: Date) -> String { time(instant, clock: clock(instant)) }
+
+    private func time(_ instant: Date, clock: String) -> String {
         switch calendar.day(of: instant) {
         case .today: return clock
-        case .tomorrow: return "imorgon \(clock)"
-        case .yesterday: return "igår \(clock)"
+        case .tomorrow: return "i morgon \(clock)"
+        case .yesterday: return "i går \(clock)"
         case .weekday(let weekday): return "\(Self.weekdays[weekday]) \(clock)"
         case .date(let day, let month, let year):
             let date = "\(day) \(Self.months[month - 1])"
@@ -262,9 +266,16 @@ struct Swedish {
         }
     }
 
+    private func clock(_ instant: Date) -> String { calendar.clock(instant, Self.seasons) }
+
     private func stretch(_ start: Date, _ end: Date) -> String {
-        let last = calendar.isSameDay(start, end) ? calendar.clock(end) : time(end)
-        return "\(time(start))–\(last)"
+        guard calendar.isSameDay(start, end) else { return "\(time(start))–\(time(end))" }
+        return time(start, clock: calendar.clocks(start, end, Self.seasons))
+    }
+
+    /// Without its day when that is the start's.
+    private func endTime(_ end: Date, after start: Date) -> String {
+        calendar.isSameDay(start, end) ? clock(end) : time(end)
     }
 
     private func days(_ mask: DayMask) -> String {
@@ -286,6 +297,7 @@ struct Swedish {
 
     private func kilowatts(_ watts: Double) -> String { number(watts / 1_000, 1) }
 
+    static let seasons = HouseholdCalendar.Seasons(summer: "sommartid", winter: "vintertid")
     static let weekdays = ["måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag"]
     static let shortWeekdays = ["mån", "tis", "ons", "tors", "fre", "lör", "sön"]
     static let months = [

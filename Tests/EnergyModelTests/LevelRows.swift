@@ -127,7 +127,7 @@ private let carRows = [
     row(
         "yesterday", "\(liveCar),\"vehicle_soc\":0.62,\"vehicle_soc_age_s\":43200", .carOld, 62, ago: 43_200,
         outdated: true, "Battery 62 %, the car's last word yesterday at 21:05.",
-        "Batteriet 62 %, bilens senaste besked igår 21:05."),
+        "Batteriet 62 %, bilens senaste besked i går 21:05."),
     row(
         "twelve days ago", "\(liveCar),\"vehicle_soc\":0.62,\"vehicle_soc_age_s\":1036800", .carOld, 62,
         ago: 1_036_800, outdated: true, "Battery 62 %, the car's last word on 12 Oct at 09:05.",
@@ -320,7 +320,7 @@ private let personRows = [
         "entered yesterday", "\(estimate),\"current_soc\":0.6,\(session)",
         before: .person(percent: 60, ago: 43_200), .person, 60, ago: 43_200,
         "About 60 %, counted from the 60 % entered yesterday at 21:05.",
-        "Ungefär 60 %, räknat från 60 % som angavs igår 21:05."),
+        "Ungefär 60 %, räknat från 60 % som angavs i går 21:05."),
     row(
         "an answer older than the entry does not judge it", "\(estimate),\"current_soc\":0.4,\(session)",
         before: .person(percent: 60, ago: 10), readAgo: 30, .estimated, 40, "About 40 %, FTW's calculation.",

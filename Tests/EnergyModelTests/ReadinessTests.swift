@@ -229,7 +229,7 @@ private let spoken: [ReadyRow] = [
         let row = try #require(spoken.first { $0.name == "late, from a guess, size guessed" })
         #expect(
             Sentence.readiness(try readiness(row)).text(.sv, zone: try stockholm(), now: now)
-                == "Den hinner inte: ungefär 62 % imorgon 07:00 i stället för 80 %. "
+                == "Den hinner inte: ungefär 62 % till i morgon 07:00 i stället för 80 %. "
                 + "Det bygger på FTW:s gissning 40 %. Batteristorleken är en gissning.")
     }
 

@@ -59,7 +59,7 @@ private enum Recorded {
         let (lp, goal, text) = try read(Recorded.held)
         #expect(lp.hold == .chargeNow(powerW: 6_900))
         #expect(goal?.recurring == false)
-        #expect(text == "Mål: 80 % till imorgon 07:00, bara denna gång.")
+        #expect(text == "Mål: 80 % till i morgon 07:00, bara denna gång.")
         let detail = try #require(ManualHoldDetail(JSONValue(parsing: Recorded.hold)))
         #expect(detail.expiresAt == Date(timeIntervalSince1970: 1_796_023_674.771))
         #expect(detail.powerW == 6_900)

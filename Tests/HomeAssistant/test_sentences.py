@@ -111,7 +111,7 @@ class AskedTests(SaidCase):
             "en": (r"Battery 30 %, the car says so\.",
                    r"It falls short: about \d+ % by (tomorrow )?07:00 instead of 80 %\."),
             "sv": (r"Batteriet 30 %, enligt bilen\.",
-                   r"Den hinner inte: ungefär \d+ % (i ?morgon )?07:00 i stället för 80 %\.")}),
+                   r"Den hinner inte: ungefär \d+ % till (i morgon )?07:00 i stället för 80 %\.")}),
         ("no goal", "no_goal", lambda w: w["readiness"] == "No charging goal is set.", {
             "en": (r"Battery 50 %, the car says so\.", r"No charging goal is set\."),
             "sv": (r"Batteriet 50 %, enligt bilen\.", r"Inget laddmål är satt\.")}),
@@ -158,7 +158,7 @@ class AskedTests(SaidCase):
         self.answer("how full is the car", "en",
                     r"Battery 63 %, the car's last word (yesterday )?at \d\d:\d\d\.")
         self.answer("hur full är bilen", "sv",
-                    r"Batteriet 63 %, bilens senaste besked (igår )?\d\d:\d\d\.")
+                    r"Batteriet 63 %, bilens senaste besked (i går )?\d\d:\d\d\.")
 
     def test_what_is_old_is_told_as_old(self) -> None:
         """The box is out of reach: the last word, dated, and no command is done."""
@@ -170,7 +170,7 @@ class AskedTests(SaidCase):
             self.answer("how full is the car", "en",
                         r"Battery 60 %, the car's last word (yesterday )?at \d\d:\d\d\.")
             self.answer("hur full är bilen", "sv",
-                        r"Batteriet 60 %, bilens senaste besked (igår )?\d\d:\d\d\.")
+                        r"Batteriet 60 %, bilens senaste besked (i går )?\d\d:\d\d\.")
             self.answer("charge the car now", "en", r"Not delivered: the box cannot be reached\.")
             self.answer("ladda bilen nu", "sv", r"Nådde inte fram: boxen kan inte nås\.")
             self.assertIsNone(self.house.car()["hold"])

@@ -46,7 +46,7 @@ extension SiteDocuments {
         document["running"] = flag(found?.isRunning)
         document["prices_until"] = time(found?.pricesUntil)
         document["known_hours"] = optional(found?.knownHours)
-        document["sentence"] = .string(cheapestSentence(hours, found, now: now)[language])
+        document["sentence"] = cheapestSentence(hours, found, now: now)
         return document
     }
 
@@ -55,29 +55,15 @@ extension SiteDocuments {
 
     private func cheapestSentence(
         _ hours: Int, _ found: PriceBoard.Cheapest?, now: Date
-    ) -> LocalText {
-        guard let found else { return LocalText("No prices are known.", "Inga priser är kända.") }
+    ) -> JSONValue {
+        guard let found else {
+            return .string(LocalText("No prices are known.", "Inga priser är kända.")[language])
+        }
         guard let window = found.window else {
-            let known = found.knownHours ?? 0
-            let en = known == known.rounded() ? "\(Int(known))" : "\(known)"
-            return LocalText(
-                "Prices are known for \(en) h ahead; \(hours) h are needed.",
-                "Priser är kända för \(en.replacing(".", with: ",")) h framöver; \(hours) h behövs.")
+            return sentence(.noCheapest(hours: Double(hours), knownHours: found.knownHours ?? 0), at: now)
         }
-        let (start, end) = (clock(window.start, now: now), clock(window.end, now: window.start))
-        if found.isRunning {
-            return LocalText(
-                "The cheapest \(hours) h run until \(end).", "De billigaste \(hours) h pågår till \(end).")
-        }
-        return LocalText(
-            "The cheapest \(hours) h run from \(start) to \(end).",
-            "De billigaste \(hours) h är från \(start) till \(end).")
-    }
-
-    /// `23:00`; with its date when that is another than on `now`.
-    private func clock(_ instant: Date, now: Date) -> String {
-        let day = zone.day(of: instant)
-        return day == zone.day(of: now) ? zone.clock(instant) : "\(day.iso) \(zone.clock(instant))"
+        return sentence(
+            .cheapest(hours: hours, start: window.start, end: window.end, isRunning: found.isRunning), at: now)
     }
 
     /// Plain words; what is not known is none of the two.

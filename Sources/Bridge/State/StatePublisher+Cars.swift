@@ -171,5 +171,8 @@ extension StatePublisher {
         day = today
         markCars([.carTextEn, .carTextSv], now: now)
         mark(.init(.control), at: now.monotonic)
+        for hours in settings.cheapHours {
+            mark(.init(.cheapest, Self.level(hours: hours)), at: now.monotonic)
+        }
     }
 }

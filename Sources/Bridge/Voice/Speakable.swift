@@ -10,20 +10,35 @@ struct Speakable: Sendable {
 
     func text(_ written: String) -> String {
         var said: [String] = []
-        for token in written.split(separator: " ").map(String.init) {
+        for token in joined(written).split(separator: " ").map(String.init) {
             let words = spoken(token, after: said)
             // "Tomorrow 00:00" is the midnight that everybody expects tonight.
             if words.count == 1, words[0].hasPrefix(midnight), let day = said.last,
                 let start = tomorrows.first(where: { day == $0 || day.hasSuffix(" \($0)") })
             {
                 let before = String(day.dropLast(start.count))
+                let isLinked = before.isEmpty && said.dropLast().last.map(links.contains) ?? false
                 said[said.count - 1] =
-                    (before.isEmpty && language == .sv ? "vid " : before) + words[0]
+                    (before.isEmpty && !isLinked && language == .sv ? "vid " : before) + words[0]
             } else {
                 said += words
             }
         }
-        return said.joined(separator: " ")
+        return said.joined(separator: " ").replacing(Self.noBreak, with: " ")
+    }
+
+    /// Words that belong together are one token as long as it is worked on.
+    private static let noBreak = "\u{A0}"
+
+    private func joined(_ written: String) -> String {
+        pairs.reduce(written) { $0.replacing($1, with: $1.replacing(" ", with: Self.noBreak)) }
+    }
+
+    private var pairs: [String] { language == .sv ? ["i morgon", "i går"] + seasons : seasons }
+
+    /// With the clock in front of them, where a time is there twice.
+    private var seasons: [String] {
+        language == .sv ? [" sommartid", " vintertid"] : [" summer time", " winter time"]
     }
 
     /// One word, which may become several.
@@ -41,7 +56,7 @@ struct Speakable: Sendable {
             let isFree = last.map { !days.contains($0) } ?? true
             if isFree { return whole(midnight) }
         }
-        if core.isClock, let clock = clock(core) {
+        if let clock = clock(core) {
             let isLinked = last.map { links.contains($0.lowercased()) } ?? true
             return isLinked || language == .sv ? whole(clock) : whole("at \(clock)")
         }
@@ -64,6 +79,10 @@ struct Speakable: Sendable {
 
     /// `7 am`, `5:30 pm`, `noon`; `klockan 7`, `klockan 17:30`.
     private func clock(_ text: String) -> String? {
+        let parts = text.split(separator: Self.noBreak, maxSplits: 1).map(String.init)
+        if let (clock, season) = parts.pair {
+            return self.clock(clock).map { $0 + Self.noBreak + season }
+        }
         guard text.isClock, let minute = TypedText.minuteOfDay(text) else { return nil }
         let (hour, rest) = (minute / 60, minute % 60)
         let past = rest == 0 ? "" : ":\(rest < 10 ? "0" : "")\(rest)"
@@ -76,10 +95,10 @@ struct Speakable: Sendable {
     }
 
     private var midnight: String { language == .sv ? "midnatt" : "midnight" }
-    private var tomorrows: [String] { language == .sv ? ["imorgon"] : ["tomorrow"] }
+    private var tomorrows: [String] { language == .sv ? ["i\u{A0}morgon"] : ["tomorrow"] }
     private var days: Set<String> {
         language == .sv
-            ? ["igår", "måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag"]
+            ? ["i\u{A0}går", "måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag"]
             : ["yesterday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     }
     private var percent: String { words["%"] ?? "%" }

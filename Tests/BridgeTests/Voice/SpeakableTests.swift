@@ -31,6 +31,15 @@ import Testing
             "Next charging tomorrow 23:00–Tuesday 02:00.",
             "Next charging tomorrow from 11 pm to Tuesday at 2 am."
         ),
+        (
+            "Next charging 02:45 summer time–02:00 winter time.",
+            "Next charging from 2:45 am summer time to 2 am winter time."
+        ),
+        ("Next charging 02:15–02:45 winter time.", "Next charging from 2:15 am to 2:45 am winter time."),
+        (
+            "It will make 80 % by tomorrow 02:30 summer time.",
+            "It will make 80 percent by tomorrow at 2:30 am summer time."
+        ),
         ("Charging with 7.4 kW.", "Charging with 7.4 kilowatts."),
         ("Charging is planned until 12:30.", "Charging is planned until 12:30 pm."),
         (
@@ -50,9 +59,15 @@ import Testing
 
     @Test(arguments: [
         ("Batteriet 80 %, enligt bilen.", "Batteriet 80 procent, enligt bilen."),
-        ("Den hinner till 80 % imorgon 07:00.", "Den hinner till 80 procent imorgon klockan 7."),
+        ("Den når 80 % till i morgon 07:00.", "Den når 80 procent till i morgon klockan 7."),
         ("Nästa laddning 02:00–05:30.", "Nästa laddning från klockan 2 till klockan 5:30."),
-        ("Nästa laddning 23:00–imorgon 02:00.", "Nästa laddning från klockan 23 till imorgon klockan 2."),
+        ("Nästa laddning 23:00–i morgon 02:00.", "Nästa laddning från klockan 23 till i morgon klockan 2."),
+        (
+            "Nästa laddning i morgon 02:45 sommartid–02:00 vintertid.",
+            "Nästa laddning i morgon från klockan 2:45 sommartid till klockan 2 vintertid."
+        ),
+        ("Nästa laddning 02:15–02:45 vintertid.", "Nästa laddning från klockan 2:15 till klockan 2:45 vintertid."),
+        ("Den når 80 % till 02:30 sommartid.", "Den når 80 procent till klockan 2:30 sommartid."),
         ("Laddar med 7,4 kW.", "Laddar med 7,4 kilowatt."),
         (
             "Mål: 80 % till 07:00, mån, ons och fre.",
@@ -62,8 +77,10 @@ import Testing
             "Batteriet 80 %, bilens senaste besked 2 nov 17:30.",
             "Batteriet 80 procent, bilens senaste besked 2 november klockan 17:30."
         ),
-        ("Nästa laddning 22:00–imorgon 00:00.", "Nästa laddning från klockan 22 till midnatt."),
-        ("Den hinner till 80 % imorgon 00:00.", "Den hinner till 80 procent vid midnatt."),
+        ("Nästa laddning 22:00–i morgon 00:00.", "Nästa laddning från klockan 22 till midnatt."),
+        ("Den når 80 % till i morgon 00:00.", "Den når 80 procent till midnatt."),
+        ("Nästa laddning i morgon 00:00.", "Nästa laddning vid midnatt."),
+        ("Senast i går 00:00.", "Senast i går klockan 0."),
         ("Ungefär 62 %, FTW:s beräkning.", "Ungefär 62 procent, FTW:s beräkning."),
     ])
     func swedishIsForTheEar(written: String, spoken: String) {

@@ -27,7 +27,7 @@ import Testing
                 == ["endSession: Battery 62 percent, the car's last word yesterday at 8 am."])
         #expect(
             ask(&bench, "CarLevel", lang: "sv_SE")
-                == ["endSession: Batteriet 62 procent, bilens senaste besked igår klockan 8."])
+                == ["endSession: Batteriet 62 procent, bilens senaste besked i går klockan 8."])
     }
 
     /// Every situation: what is said is what `car/<id>/text/<lang>` says, in words for the ear.
