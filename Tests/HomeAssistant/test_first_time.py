@@ -37,7 +37,8 @@ class FirstTimeTests(HomeAssistantCase):
 
     def add_tile(self) -> None:
         """Step 4: a dashboard with the tile of the car."""
-        made = self.ha.command("lovelace/dashboards/create", url_path=PATH, title="First time", mode="storage")
+        made = self.ha.command(
+            "lovelace/dashboards/create", url_path=PATH, title="First time", mode="storage")
         self.addCleanup(self.ha.command, "lovelace/dashboards/delete", dashboard_id=made["id"])
         view = {"title": "Home", "cards": [{"type": "tile", "entity": TILE}]}
         self.ha.command("lovelace/config/save", url_path=PATH, config={"views": [view]})

@@ -27,8 +27,8 @@ READY = {
            "is the car going to be ready on time", "when will the car be charged",
            "can the car be ready by then", "is the car on track", "will the car be full by tomorrow morning"],
     "sv": ["blir bilen klar", "Blir bilen laddad i tid?", "kommer bilen att bli klar",
-           "hinner bilen bli klar i tid", "hinner bilen", "när blir bilen klar", "är bilen klar i morgon bitti",
-           "kommer bilen hinna bli färdig i tid"]}
+           "hinner bilen bli klar i tid", "hinner bilen", "när blir bilen klar",
+           "är bilen klar i morgon bitti", "kommer bilen hinna bli färdig i tid"]}
 
 NOW = {
     "en": ["charge the car now", "charge my car right now", "charge the car immediately", "start charging",
