@@ -34,15 +34,18 @@ SWEDISH = """lovelace:
 WIDE, PHONE = "1500x920", "400x1100"
 
 PICTURES = [
-    # language, name, page, size, dark, what is on it
-    ("en", "dashboard-light", "/ftw-mqtt/house", WIDE, False, "Plan of the day"),
-    ("en", "dashboard-dark", "/ftw-mqtt/house", WIDE, True, "Plan of the day"),
-    ("en", "dashboard-phone-light", "/ftw-mqtt/house", PHONE, False, "Plan of the day"),
-    ("en", "dashboard-phone-dark", "/ftw-mqtt/house", PHONE, True, "Plan of the day"),
-    ("en", "car-light", "device:Car charging", "1200x1100", False, "Charge now"),
-    ("en", "car-phone-dark", "device:Car charging", PHONE, True, "Charge now"),
-    ("sv", "dashboard-sv-dark", "/ftw-mqtt-sv/hus", WIDE, True, "Dagens plan"),
-    ("sv", "dashboard-sv-phone-light", "/ftw-mqtt-sv/hus", PHONE, False, "Dagens plan"),
+    # language, name, page, size, dark, what is on it, and what is scrolled to
+    ("en", "dashboard-light", "/ftw-mqtt/house", WIDE, False, "Plan of the day", None),
+    ("en", "dashboard-dark", "/ftw-mqtt/house", WIDE, True, "Plan of the day", None),
+    ("en", "dashboard-phone-light", "/ftw-mqtt/house", PHONE, False, "Plan of the day", None),
+    ("en", "dashboard-phone-light-2", "/ftw-mqtt/house", PHONE, False, "Plan of the day", "Car"),
+    ("en", "dashboard-phone-dark", "/ftw-mqtt/house", PHONE, True, "Plan of the day", None),
+    ("en", "dashboard-phone-dark-2", "/ftw-mqtt/house", PHONE, True, "Plan of the day", "Car"),
+    ("en", "car-light", "device:Car charging", "1200x1100", False, "Charge now", None),
+    ("en", "car-phone-dark", "device:Car charging", PHONE, True, "Charge now", None),
+    ("sv", "dashboard-sv-dark", "/ftw-mqtt-sv/hus", WIDE, True, "Dagens plan", None),
+    ("sv", "dashboard-sv-phone-light", "/ftw-mqtt-sv/hus", PHONE, False, "Dagens plan", None),
+    ("sv", "dashboard-sv-phone-light-2", "/ftw-mqtt-sv/hus", PHONE, False, "Dagens plan", "Bilen"),
 ]
 
 REDUCE = """
@@ -96,14 +99,14 @@ def main() -> int:
             demo = Demo(broker, language=language).start()
             try:
                 arrange(demo, ha, broker)
-                for of, name, page, size, dark, text in PICTURES:
+                for of, name, page, size, dark, text, top in PICTURES:
                     if of != language:
                         continue
                     path = folder / f"{name}.png"
                     subprocess.run(
                         [sys.executable, str(HERE / "rig/shot.py"), page, str(path), "--state",
                          str(ha.folder), "--size", size, "--locale", language, "--wait", text,
-                         *(["--dark"] if dark else [])],
+                         *(["--dark"] if dark else []), *(["--top", top] if top else [])],
                         check=True)
                     made.append(path)
             finally:

@@ -90,6 +90,14 @@ class DashboardTests(ShippedCase):
         for language in self.languages:
             self.assertEqual(set(), {c["type"] for c in cards(self.dashboard(language))} - self.STOCK)
 
+    def test_no_tile_counts_up_from_a_moment_that_is_over(self) -> None:
+        """A tile shows a moment as "3 seconds ago"; when the car charges is told in a sentence."""
+        states = self.ha.fresh_states()
+        for language in self.languages:
+            moments = {c["entity"] for c in cards(self.dashboard(language)) if c["type"] == "tile"
+                       and states[c["entity"]]["attributes"].get("device_class") == "timestamp"}
+            self.assertEqual({f"sensor.{CAR}_goal_deadline"}, moments)
+
     def test_both_languages_show_the_same(self) -> None:
         def shape(node: Any) -> Any:
             if isinstance(node, dict):
@@ -138,6 +146,15 @@ class DashboardTests(ShippedCase):
             level = self.broker.mqtt.document("ftw/home/plan/series")["level"]
             path = next(plan.iter(SVG + "path")).get("d", "")
             self.assertEqual(len([v for v in level if v is not None][:96]), len(re.findall(r"[ML]", path)))
+            # The level is on a scale of its own, in the line's colour.
+            colour = next(plan.iter(SVG + "path")).get("stroke")
+            scale = {text.text: float(text.get("y", "")) for text in plan.iter(SVG + "text")
+                     if text.get("fill") == colour}
+            self.assertEqual(["100 %", "50 %", "0 %"], list(scale))
+            first, known = re.match(r"M[\d.]+ ([\d.]+)", path), next(v for v in level if v is not None)
+            assert first
+            height = scale["0 %"] - scale["100 %"]
+            self.assertAlmostEqual(float(first[1]) + 4, scale["0 %"] - height * known / 100, delta=0.2)
 
     def test_what_is_missing_is_a_gap_and_what_is_negative_is_below(self) -> None:
         self.broker.mqtt.publish("homeassistant/sensor/stage/series/config", {

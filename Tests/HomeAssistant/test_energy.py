@@ -5,12 +5,11 @@ import datetime
 import itertools
 import json
 import re
-import unittest
 from typing import ClassVar
 
 from support import Bridge, Demo, HomeAssistantCase, House, counts, wait_until
 from support.children import TREE
-from support.homeassistant import BROKER_AWAY, installed
+from support.homeassistant import BROKER_AWAY
 from support.statistics import OPTIONS, Rows, compile_now, period_start, recorded, wait_compiled
 
 GUIDE = TREE / "config/home-assistant/energy.md"
@@ -41,27 +40,6 @@ def steps() -> str:
 def click_path() -> dict[str, str]:
     """Field of Home Assistant's dialogs → name of our entity, as the guide says it."""
     return dict(re.findall(r"\*([^*]+)\*: `(.+?)`$", steps(), re.MULTILINE))
-
-
-def words_of_the_dialogs() -> set[str]:
-    """Every English text of Home Assistant's energy settings."""
-    packages = "rootfs/srv/*/lib/python3*/site-packages"
-    files = sorted(installed().glob(
-        f"{packages}/hass_frontend/static/translations/config/en-[0-9a-f]*.json"))
-    assert files, "Home Assistant's frontend has no English"
-    texts: dict[str, str] = json.loads(files[0].read_text())
-    return {text for key, text in texts.items() if key.startswith("ui.panel.config.energy.")}
-
-
-class GuideTests(unittest.TestCase):
-    """What the guide tells people to click is there."""
-
-    def test_the_guide_uses_the_words_of_the_dialogs(self) -> None:
-        used = re.findall(r"\*+([^*]+)\*+", steps())
-        self.assertEqual(17, len(used))
-        known = words_of_the_dialogs()
-        self.assertEqual([], [word for word in used if word not in known])
-        counts["words"] += len(used)
 
 
 class CostTests(HomeAssistantCase):

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
+import yaml
+
 from support import Demo, HomeAssistantCase, counts, wait_until
 from support.children import TREE
+from support.shipped import readme_block
 from support.statistics import OPTIONS
 
 GUIDE = TREE / "config/home-assistant/energy.md"
@@ -19,6 +22,7 @@ HOME = "ftw/home"
 ZONE = ZoneInfo("Europe/Stockholm")
 QUARTER = 900
 SWITCH = "switch.ftw_home_car_garage_switch"
+CONTROL = "sensor.ftw_home_car_garage_control"
 CHEAP = "binary_sensor.ftw_home_cheap_now"
 LEVELS_THAT_ARE_CHEAP = 3
 
@@ -95,7 +99,7 @@ class Priced(HomeAssistantCase):
 
 
 class CheapNowTests(Priced):
-    """The automation "charge while it is cheap" against the minute that trying all prices gives."""
+    """The README's automation, as it stands there, against the minute that trying all prices gives."""
 
     cost = 110
     options = OPTIONS
@@ -104,32 +108,26 @@ class CheapNowTests(Priced):
 
     def setUp(self) -> None:
         super().setUp()
-        for word, service in (("on", "turn_on"), ("off", "turn_off")):
-            name = f"cheap_{word}"
-            self.addCleanup(self.ha.remove_automation, name)
-            self.ha.automation(name, {
-                "alias": f"Cheap now is {word}", "mode": "single",
-                "triggers": [{"trigger": "state", "entity_id": CHEAP,
-                              "from": "off" if word == "on" else "on", "to": word}],
-                "actions": [{"action": f"switch.{service}", "target": {"entity_id": SWITCH}}]})
+        self.automation = self.ha.automation("readme", yaml.safe_load(readme_block("Automations")))
+        self.addCleanup(self.ha.remove_automation, "readme")
 
     def pass_edge(self, demo: Demo, edge: int, is_on: bool) -> None:
         """Lets the clock pass one edge, and looks when what happened."""
-        automation = "automation.cheap_now_is_" + ("on" if is_on else "off")
         demo("speed 1")
         # Some minutes before, until the car was looked at again; then close to it.
         demo(f"clock {said(edge - 300)}")
         demo("log clear")
         wait_until("the car to be looked at", lambda: demo.state()["requests"].get("/api/loadpoints", 0) > 1)
         self.ha.wait_for(CHEAP, "off" if is_on else "on")
-        self.ha.wait_for(SWITCH, ["on", "off"])
-        ran = self.ha.attributes(automation).get("last_triggered")
+        self.ha.wait_for(SWITCH, "off" if is_on else "on")
+        self.ha.wait_for(CONTROL, "plan" if is_on else "charge_now")
+        ran = self.ha.attributes(self.automation).get("last_triggered")
         demo(f"clock {said(edge - 10)}")
         demo(f"speed {self.SPEED}")
         asked = time.time()
         house = parsed(demo("clock"))
         asked = (asked + time.time()) / 2
-        state = self.ha.wait_for(automation, lambda s: s["attributes"]["last_triggered"] != ran, 40)
+        state = self.ha.wait_for(self.automation, lambda s: s["attributes"]["last_triggered"] != ran, 40)
         # Home Assistant's clock, in time of the house; that was asked to the second.
         at = house + (parsed(state["attributes"]["last_triggered"]) - asked) * self.SPEED
         self.assertGreater(at, edge - 2, f"{said(at)} is before {said(edge)}")

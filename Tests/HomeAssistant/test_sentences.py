@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from support import counts
+from support.shipped import SHIPPED
 from support.shipping import CAR, TOPIC, ShippedCase
 
 LEVEL = {
@@ -23,11 +24,11 @@ LEVEL = {
 
 READY = {
     "en": ["will the car be ready", "Will my car be charged in time?", "will the car make it",
-           "is the car going to be ready on time", "when will the car be ready",
+           "is the car going to be ready on time", "when will the car be charged",
            "can the car be ready by then", "is the car on track", "will the car be full by tomorrow morning"],
     "sv": ["blir bilen klar", "Blir bilen laddad i tid?", "kommer bilen att bli klar",
-           "hinner bilen bli klar", "hinner bilen", "när blir bilen klar", "är bilen klar i morgon bitti",
-           "kommer bilen hinna bli färdig i tid"]}
+           "hinner bilen bli klar i tid", "hinner bilen", "när blir bilen klar",
+           "är bilen klar i morgon bitti", "kommer bilen hinna bli färdig i tid"]}
 
 NOW = {
     "en": ["charge the car now", "charge my car right now", "charge the car immediately", "start charging",
@@ -51,13 +52,15 @@ GOAL = {
     "en": [("charge the car to 80 by seven", 80, "07:00"),
            ("Charge the car to eighty-five percent by half past six.", 85, "06:30"),
            ("charge the car up to 70% by 06:45", 70, "06:45"),
-           ("set the car's goal to 75 percent by a quarter to eight", 75, "07:45"),
+           ("set the car's goal to 75 percent by quarter to eight", 75, "07:45"),
            ("have the car at 90 percent by seven in the evening", 90, "19:00"),
            ("by six thirty charge the car to 65", 65, "06:30"),
            ("the car should be at 55 percent by 7 pm", 55, "19:00"),
            ("charge the car to ninety", 90, "19:00"),
            ("have the car ready by eight o'clock", 90, "08:00"),
-           ("I need the car at 60 percent by noon", 60, "12:00")],
+           ("have the car ready by half past six", 90, "06:30"),
+           ("I need the car at 60 percent by noon", 60, "12:00"),
+           ("have the car ready by midnight tonight", 60, "00:00")],
     "sv": [("ladda bilen till 80 till klockan sju", 80, "07:00"),
            ("Ladda bilen till åttiofem procent till halv sju.", 85, "06:30"),
            ("ladda upp bilen till 70 % till 06:45", 70, "06:45"),
@@ -67,7 +70,9 @@ GOAL = {
            ("ladda bilen till 55 till fem i halv åtta", 55, "07:25"),
            ("ladda bilen till nittio", 90, "07:25"),
            ("gör bilen klar till klockan åtta", 90, "08:00"),
-           ("jag vill ha bilen laddad till 60 procent till sju trettio", 60, "07:30")]}
+           ("gör bilen klar till halv sju", 90, "06:30"),
+           ("jag vill ha bilen laddad till 60 procent till sju trettio", 60, "07:30"),
+           ("gör bilen klar till middag i morgon", 60, "12:00")]}
 
 Car = dict[str, Any]
 
@@ -126,6 +131,16 @@ class AskedTests(SaidCase):
                     for sentence in READY[language]:
                         self.answer(sentence, language, readiness)
                 self.assertEqual([], self.box_commands(), "a question moved something")
+
+    def test_every_sentence_of_the_guides_is_said_as_it_is_written(self) -> None:
+        said = {sentence for group in (LEVEL, READY, NOW, PAUSE, PLAN) for language in group.values()
+                for sentence in language} | {goal[0] for language in GOAL.values() for goal in language}
+        for name, heading, columns in [("README.md", "Sentences", 2), ("README.sv.md", "Meningar", 1)]:
+            section = (SHIPPED / name).read_text().split(f"## {heading}\n")[1].split("\n## ")[0]
+            cells = [cell for row in re.findall(r"^\| \w[^|]*\|(.*)\|$", section, re.MULTILINE)
+                     for cell in row.split("|")]
+            self.assertEqual(6 * columns, len(cells))
+            self.assertEqual([], [s for cell in cells for s in cell.strip().split(" · ") if s not in said])
 
     def test_a_pause_is_the_answer_to_whether_it_will_be_ready(self) -> None:
         self.situation("car_live 60", lambda w: "60 %" in w["level"])

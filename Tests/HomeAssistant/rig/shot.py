@@ -2,7 +2,7 @@
 """Screenshot of a page of the running Home Assistant, logged in, in Debian's headless Chromium.
 
   shot.py PATH OUT.png [--size 1280x900] [--full] [--dark] [--wait TEXT] [--settle S] [--text]
-             [--click TEXT]... [--locale en] [--console FILE] [--scale 1]
+             [--click TEXT]... [--top TEXT] [--locale en] [--console FILE] [--scale 1]
 
 PATH, for example
   /rig-mqtt/mqtt                     the dashboard that `probe.py dashboard` makes
@@ -13,6 +13,7 @@ PATH, for example
 
 --wait TEXT   wait until TEXT is in the rendered page (shadow roots included); fails if it never is
 --click TEXT  then click the first element whose own text is TEXT (repeatable)
+--top TEXT    scroll until the last element whose own text is TEXT is at the top, below the page's head
 --text        also print the rendered text, shadow roots included (to assert on without an image)
 --full        as tall as the content instead of the window
 Standard library only; the token comes from STATE/ha.json (--state or HA_STATE).
@@ -68,6 +69,26 @@ CLICK_JS = r"""
   hit.scrollIntoView({block: 'center'});
   const r = hit.getBoundingClientRect();
   return [r.x + r.width / 2, r.y + r.height / 2];
+})
+"""
+TOP_JS = r"""
+(text => {
+  let hit = null;
+  const walk = n => {
+    if (n.nodeType === 1) {
+      const own = [...n.childNodes].filter(c => c.nodeType === 3).map(c => c.data).join('').replace(/\s+/g, ' ').trim();
+      if (own === text && n.getClientRects().length) hit = n;
+      if (n.shadowRoot) walk(n.shadowRoot);
+    }
+    for (const k of n.childNodes) walk(k);
+  };
+  walk(document);
+  if (!hit) return false;
+  hit.scrollIntoView({block: 'start'});
+  for (let n = hit; n; n = n.parentNode || n.host)
+    if (n.scrollTop > 80) { n.scrollTop -= 80; return true; }
+  window.scrollBy(0, -80);
+  return true;
 })
 """
 HEIGHT_JS = r"""
@@ -135,6 +156,7 @@ def main():
     p.add_argument("--timeout", type=float, default=45)
     p.add_argument("--settle", type=float, default=1.5)
     p.add_argument("--click", action="append", default=[])
+    p.add_argument("--top")
     p.add_argument("--text", action="store_true")
     p.add_argument("--console")
     a = p.parse_args()
@@ -227,6 +249,11 @@ def main():
                 break
             for t in ("mousePressed", "mouseReleased"):
                 page("Input.dispatchMouseEvent", type=t, x=xy[0], y=xy[1], button="left", clickCount=1)
+            time.sleep(a.settle)
+        if a.top:
+            if not page.js(f"({TOP_JS})({json.dumps(a.top)})"):
+                ok = False
+                print(f"shot: nothing to scroll to with text {a.top!r}", file=sys.stderr)
             time.sleep(a.settle)
         if a.full:
             hh = min(max(page.js(HEIGHT_JS) or h, h), 12000)
