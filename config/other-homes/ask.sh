@@ -4,6 +4,7 @@
 #   ask.sh TOPIC VALUE [OPTIONS OF mosquitto_rr]
 #
 #   ask.sh ftw/home/car/garage/control/set charge_now
+#   ask.sh ftw/home/car/garage/control/set '{"value":"charge_now","minutes":90}'
 #   ask.sh ftw/home/car/garage/goal/set '{"level":80,"by":"07:00"}' -h broker.local -u me -P secret
 #
 # Prints the outcome's sentence and ends with 0 when it was done, 1 when it was not, 2 when it was called
@@ -20,8 +21,10 @@ fi
 topic=$1 value=$2
 shift 2
 id="ask-$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')"
-# A word or a number as it is, anything that is JSON as JSON.
-payload=$(jq -cn --arg id "$id" --arg value "$value" '{id: $id, value: ($value | fromjson? // $value)}')
+# An object is the command itself and gets the id unless it has one; a word or a number is its value.
+payload=$(jq -cn --arg id "$id" --arg value "$value" '
+    ($value | fromjson? // $value) as $asked
+    | if ($asked | type) == "object" then {id: $id} + $asked else {id: $id, value: $asked} end')
 for _ in $(seq 1 40); do
     answer=$(mosquitto_rr -V 5 -q 1 -W 10 -t "$topic" -e "answers/$id" -m "$payload" "$@") || answer=''
     if [ -z "$answer" ]; then

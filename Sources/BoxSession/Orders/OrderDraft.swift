@@ -143,10 +143,10 @@ struct OrderDraft: Equatable {
     }
 
     private static func check(_ powerW: Double, _ fresh: Loadpoint) throws(OrderRefused) {
-        let most = fresh.fullPower.powerW
-        let least = fresh.minPowerW ?? 0
-        guard powerW.isFinite, powerW > 0, powerW >= least, powerW <= most else {
-            throw OrderRefused(.outOfRange, "this charger takes \(Int(least)) to \(Int(most)) W")
+        let limits = PowerLimits(leastW: fresh.minPowerW ?? 0, mostW: fresh.fullPower.powerW)
+        guard limits.allows(powerW) else {
+            let (least, most) = limits.text
+            throw OrderRefused(.outOfRange, "this charger takes \(least) to \(most) W")
         }
     }
 

@@ -95,11 +95,9 @@ extension CommandParser {
     /// Watts, within what the charger can do; `nil`: its full power.
     private func power(_ value: JSONValue?, _ car: CarState?) throws(CommandProblem) -> Double? {
         guard let value, !value.isNull else { return nil }
-        let most = car?.loadpoint.fullPower.powerW ?? 11_040
-        let least = min(max(car?.loadpoint.minPowerW ?? 0, 0), most)
-        let rule = LocalText(
-            "power is from \(Self.whole(least)) to \(Self.whole(most)) W, such as 4140 or 4.1 kW",
-            "effekten är från \(Self.whole(least)) till \(Self.whole(most)) W, som 4140 eller 4,1 kW")
+        let limits = PowerLimits(
+            leastW: car?.loadpoint.minPowerW ?? 0, mostW: car?.loadpoint.fullPower.powerW ?? 11_040)
+        let rule = Self.powerRule(limits)
         guard let quantity = TypedText.quantity(value) else { throw .found(typed(value), rule) }
         let watts: Double
         switch quantity.unit {
@@ -107,14 +105,30 @@ extension CommandParser {
         case "kw": watts = quantity.number * 1_000
         default: throw .found(typed(value), rule)
         }
-        guard watts > 0, (least...most).contains(watts) else {
+        guard limits.allows(watts) else {
             throw .found(typed(value), rule, code: .outOfRange)
         }
         return watts
     }
 
-    private static func whole(_ watts: Double) -> String {
-        Int64(exactly: watts.rounded()).map(String.init) ?? "?"
+    /// What is allowed, with an example that this charger takes, in both units where it has few decimals.
+    private static func powerRule(_ limits: PowerLimits) -> LocalText {
+        let (least, most) = limits.text
+        guard let example = limits.example else {
+            return LocalText(
+                "power is from \(least) to \(most) W", "effekten är från \(least) till \(most) W")
+        }
+        var english = "\(example)"
+        var swedish = english
+        if example % 10 == 0 {
+            let kilowatts =
+                example % 1_000 == 0 ? "\(example / 1_000)" : "\(Double(example) / 1_000)"
+            english += " or \(kilowatts) kW"
+            swedish += " eller \(kilowatts.replacing(".", with: ",")) kW"
+        }
+        return LocalText(
+            "power is from \(least) to \(most) W, such as \(english)",
+            "effekten är från \(least) till \(most) W, som \(swedish)")
     }
 
     /// When charging shall fall back to the plan; `nil`: when somebody says so.

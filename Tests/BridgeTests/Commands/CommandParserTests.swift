@@ -87,7 +87,7 @@ func houseWithCars() -> SiteState {
                 == "Not done: found \"full\"; a level is a number from 0 to 100 %, such as 62.")
         #expect(
             text(parse("car/garage/control/set", #"{"value":"charge_now","power":"22 kW"}"#))
-                == "Not done: found \"22 kW\"; power is from 1380 to 11000 W, such as 4140 or 4.1 kW.")
+                == "Not done: found \"22 kW\"; power is from 1380 to 11000 W, such as 6000 or 6 kW.")
         #expect(
             text(parse("car/cellar/level/set", "50"))
                 == "Not done: found \"cellar\"; the chargers are garage, \(TopicLevel("Gatan Norr").text).")

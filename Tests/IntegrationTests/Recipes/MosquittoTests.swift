@@ -1,4 +1,5 @@
 import BoxSimulator
+import EnergyModel
 import FoundationEssentials
 import JSONText
 import Testing
@@ -20,8 +21,33 @@ extension Recipes {
             })
         }
 
-        private static func control(_ word: String) -> Effect {
-            Effect(after: { $0.text("car/garage/control") == word })
+        /// What the box does now, and that it was this block that brought it about.
+        private static func control(
+            _ word: String, asked: JSONValue? = nil, hold: [String: JSONValue] = [:]
+        ) -> Effect {
+            Effect(after: { picture in
+                let last = picture.document("car/garage/last_command")
+                let held = picture.document("car/garage/hold")
+                return picture.text("car/garage/control") == word && last?["stage"] == "done"
+                    && last?["requested"] == (asked ?? .string(word))
+                    && hold.allSatisfy { held?[$0.key] == $0.value }
+            })
+        }
+
+        /// A charge for that long, which this block ordered.
+        private static func timed(
+            minutes: Double, powerW: JSONValue, by name: JSONValue = "bridge"
+        ) -> Effect {
+            Effect(after: { picture in
+                let last = picture.document("car/garage/last_command")
+                guard let hold = picture.document("car/garage/hold"),
+                    let until = hold["until"]?.stringValue.flatMap(instant(rfc3339:)),
+                    let at = last?["at"]?.stringValue.flatMap(instant(rfc3339:))
+                else { return false }
+                return picture.text("car/garage/control") == "charge_now" && last?["stage"] == "done"
+                    && hold["power"] == powerW && hold["asked_by"] == name
+                    && abs(until.timeIntervalSince(at) - minutes * 60) < 60
+            })
         }
 
         /// Seven o'clock, give or take the second that two clocks may differ by.
@@ -72,8 +98,9 @@ extension Recipes {
                         && Self.isSeven(picture.document("car/garage/hold")?["until"])
                 })
             ),
-            (#""minutes":90"#, control("charge_now")), ("-m pause", control("paused")),
-            ("control/set -m plan", control("plan")), ("weekdays", goal(80, "07:00")),
+            (#""minutes":90"#, timed(minutes: 90, powerW: 6_000)),
+            ("-m pause", control("paused", asked: "pause")), ("control/set -m plan", control("plan")),
+            ("weekdays", goal(80, "07:00")),
             ("06:30", goal(80, "06:30")),
             ("-m clear", Effect(after: { $0.document("car/garage/goal")?["active"] == false })),
             ("last_command", Effect(said: { $0 == "Done.\n" })),
@@ -85,6 +112,12 @@ extension Recipes {
                     else { return false }
                     return answer["stage"] == "received" && answer["final"] == false
                 })
+            ),
+            (
+                #""minutes":45"#,
+                Effect(
+                    said: { $0 == "Done.\n" },
+                    after: timed(minutes: 45, powerW: 11_000, by: "hall").after)
             ),
             ("ask.sh ftw/home/car/garage/level/set 55", Effect(said: { $0 == "Done.\n" })),
             (
