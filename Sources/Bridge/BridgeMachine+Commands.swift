@@ -77,20 +77,37 @@ extension BridgeMachine {
     }
 
     /// Carries out what the desk says, in its order. The ledger already holds
-    /// all of it, so one save before the rest is enough.
+    /// all of it, so one save before the rest is enough, however many events that is.
     mutating func carryOut(_ todo: [CommandDesk.Action], now: Moment) {
         publisher.follow(askers: desk.ledger.askers, busy: desk.busy, now: now)
-        var isSaved = false
         for action in todo {
             switch action {
             case .save:
-                if !isSaved { actions.append(.save(Self.commandsName, desk.ledger.document)) }
-                isSaved = true
+                ledgerPlace = ledgerPlace ?? actions.count
             case .report(let report): tell(report, now: now)
-            case .execute(let command): actions.append(.perform(BoxOrder(command)))
+            case .execute(let command):
+                isUrgent = true
+                actions.append(.perform(BoxOrder(command)))
             case .settle(let command): actions.append(.readBack(BoxOrder(command)))
             }
         }
+    }
+
+    /// What is to be done now, unless more events wait and none of it is urgent: then
+    /// it is done with theirs, and the ledger is written once for all of them.
+    mutating func release(holding: Bool) -> [Action] {
+        if holding, !isUrgent, held < Self.mostHeld {
+            held += 1
+            return []
+        }
+        held = 0
+        isUrgent = false
+        if let place = ledgerPlace {
+            actions.insert(.save(Self.commandsName, desk.ledger.document), at: place)
+        }
+        ledgerPlace = nil
+        defer { actions = [] }
+        return actions
     }
 
     /// Ends that no broker took yet.
@@ -114,9 +131,11 @@ extension BridgeMachine {
             var health = publisher.health
             health.commands[report.stage.rawValue, default: 0] += 1
             publisher.health = health
-            publisher.ended(report, now: now)
-            keepTopics(now: now)
-            flush(now: now)
+            if desk.isShown(report.id) {
+                publisher.ended(report, now: now)
+                keepTopics(now: now)
+                flush(now: now)
+            }
         }
         desk.handedOver(report.id, now: now)
     }

@@ -82,6 +82,14 @@ struct BridgeMachine {
     /// Conversations with voice assistants; `nil`: none is listened to.
     var voice: VoiceDesk?
     var actions: [Action] = []
+    /// Where among the actions the ledger is to be written; `nil`: it need not be.
+    var ledgerPlace: Int?
+    /// Events whose actions wait for those of the next.
+    var held = 0
+    /// Something among the actions goes to the box.
+    var isUrgent = false
+    /// More events than this are not taken together.
+    static let mostHeld = 64
 
     /// The other copy we gave way to, or told to give way.
     var rival: String?
@@ -151,7 +159,9 @@ struct BridgeMachine {
             + (voice == nil ? [] : [HermesIntent.topicPrefix + "#"])
     }
 
-    mutating func handle(_ event: Event, now: Moment) -> [Action] {
+    /// - Parameter more: The next event is there already. What this one asks for may
+    ///   then come with the next one's, in order.
+    mutating func handle(_ event: Event, now: Moment, more: Bool = false) -> [Action] {
         guard phase != .stopped else { return [] }
         openDesk(now: now)
         switch event {
@@ -176,8 +186,7 @@ struct BridgeMachine {
             timer(now: now)
         case .goodbye: goodbye(now: now)
         }
-        defer { actions = [] }
-        return actions
+        return release(holding: more)
     }
 
     // MARK: The broker

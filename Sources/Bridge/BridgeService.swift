@@ -72,7 +72,7 @@ public actor BridgeService {
                     feed(.connected(session))
                     chores.yield(.someoneLooks)
                 case .disconnected(let loss): feed(.disconnected(loss))
-                case .message(let message): feed(.message(message))
+                case .message(let message): feed(.message(message), more: broker.hasMoreEvents)
                 }
             }
             chores.finish()
@@ -95,8 +95,8 @@ public actor BridgeService {
     public func answer() {}
 
     /// One event through the machine, and what comes of it.
-    private func feed(_ event: BridgeMachine.Event) {
-        for action in machine.handle(event, now: Moment(ambient.time)) {
+    private func feed(_ event: BridgeMachine.Event, more: Bool = false) {
+        for action in machine.handle(event, now: Moment(ambient.time), more: more) {
             switch action {
             case .publish(let message): broker.publish(message)
             case .save(let name, let value): memory.save(name, value)

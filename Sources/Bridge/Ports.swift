@@ -21,6 +21,8 @@ public protocol BoxPort: Sendable {
 public protocol BrokerPort: Sendable {
     /// Every event in order, for one consumer.
     var events: AsyncStream<BrokerEvent> { get }
+    /// Whether the next event can be had without waiting.
+    var hasMoreEvents: Bool { get }
     /// Subscribes to all filters in as few packets as possible.
     ///
     /// - Returns: For each filter, in order, whether the broker granted it.
@@ -32,6 +34,11 @@ public protocol BrokerPort: Sendable {
     /// Returns when everything handed over so far was given to the broker, or
     /// after `limit`.
     func drain(limit: Duration) async
+}
+
+extension BrokerPort {
+    /// A broker that cannot say is taken one event at a time.
+    public var hasMoreEvents: Bool { false }
 }
 
 /// What the bridge remembers from run to run, one memory per site.

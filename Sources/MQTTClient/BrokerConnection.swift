@@ -18,6 +18,7 @@ final class BrokerConnection {
     private var end: ConnectionEnd?
     private var knowsClaim = false
     private var saidHello = false
+    private var saidOverflow = false
     /// Nothing lay unread in the socket then.
     private var quietUntil = ContinuousClock.now
     private var asked:
@@ -144,7 +145,13 @@ final class BrokerConnection {
             case .message(let message) where isOwnClaim(message): break
             case .message(let message):
                 state.shared.withLock { $0.counters.received += 1 }
+                let before = state.channel.dropped
                 state.channel.put(.message(message), since: quietUntil)
+                if !saidOverflow, state.channel.dropped > before {
+                    saidOverflow = true
+                    state.ambient.log.error(
+                        "more messages arrive than can be taken in: the oldest are left out and counted")
+                }
             case .unreadableMessage: state.shared.withLock { $0.counters.receivedDropped += 1 }
             }
         }

@@ -22,7 +22,7 @@ struct Arrival: Sendable {
 
 /// Events that wait for their reader. Pure.
 ///
-/// Messages are bounded, the oldest give way and are counted. News of the
+/// Messages are bounded; those of QoS 0 give way first, then the oldest, and are counted. News of the
 /// connection is never lost to a burst of messages; what is outdated by newer
 /// news is.
 struct EventQueue {
@@ -39,7 +39,11 @@ struct EventQueue {
     mutating func put(_ arrival: Arrival) {
         switch arrival.event {
         case .message:
-            if messages >= messageLimit, let oldest = waiting.firstIndex(where: \.event.isMessage) {
+            // What was acknowledged stays longer: nobody sends it again.
+            if messages >= messageLimit,
+                let oldest = waiting.firstIndex(where: \.event.isUnacknowledged)
+                    ?? waiting.firstIndex(where: \.event.isMessage)
+            {
                 waiting.remove(at: oldest)
                 messages -= 1
                 dropped += 1
@@ -74,6 +78,11 @@ extension BrokerEvent {
         if case .message = self { return true }
         return false
     }
+
+    fileprivate var isUnacknowledged: Bool {
+        if case .message(let message) = self { return message.qos == .atMostOnce }
+        return false
+    }
 }
 
 /// The queue of events between the network thread and its one reader.
@@ -98,6 +107,7 @@ final class EventChannel: Sendable {
     }
 
     var dropped: UInt64 { state.withLock { $0.queue.dropped } }
+    var hasMore: Bool { state.withLock { $0.queue.count > 0 } }
 
     /// - Parameter since: The last look at the socket that found it empty.
     func put(_ event: BrokerEvent, since: ContinuousClock.Instant = .now) {

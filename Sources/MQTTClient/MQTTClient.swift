@@ -107,6 +107,9 @@ public final class MQTTClient: Sendable {
         }
     }
 
+    /// Whether the next event can be had without waiting.
+    public var hasMoreEvents: Bool { state.channel.hasMore }
+
     public func counters() -> MQTTCounters {
         let unread = state.channel.dropped
         return state.shared.withLock { state in

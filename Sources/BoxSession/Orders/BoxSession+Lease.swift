@@ -80,7 +80,7 @@ extension BoxSession {
     }
 
     private func heard(_ id: String, _ number: OrderBook.Ticket, _ detail: ManualHoldDetail) {
-        orders.holdEnds(id, number, at: detail.active ? detail.expiresAt : nil)
+        orders.holdEnds(id, number, detail)
         settle()
     }
 

@@ -288,7 +288,7 @@ extension BoxSession {
         endLeasesSeenGone(site.cars ?? [])
         site.unsupported = orders.unsupported(tracker.facts)
         site.leases = orders.leases.mapValues { ambient.time.wall + ($0.endsAt - now) / .seconds(1) }
-        site.holdEnds = orders.holdEnds(at: now, wall: ambient.time.wall)
+        site.holdEnds = orders.holdEnds(site.cars ?? [], at: now, wall: ambient.time.wall)
     }
 }
 

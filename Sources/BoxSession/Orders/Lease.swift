@@ -43,6 +43,8 @@ struct Lease: Equatable {
     private(set) var holdEndsAt: Duration
     /// When the box last said that it holds, to tell younger readings from older ones.
     private(set) var heldSince: Date
+    /// When the box first said so.
+    private let begunAt: Date
     /// When to look and renew.
     private(set) var dueAt: Duration
 
@@ -51,7 +53,8 @@ struct Lease: Equatable {
         number: UInt64, loadpoint: String, powerW: Double, phaseMode: String?, stepsW: [Double],
         heldW: Double, holdSeconds: Int, endsAt: Duration, at now: Duration, wall: Date
     ) {
-        guard endsAt > now + .seconds(holdSeconds) else { return nil }
+        // A hold lasts whole seconds: what is less than one is no time to renew for.
+        guard endsAt > now + .seconds(holdSeconds + 1) else { return nil }
         self.number = number
         self.loadpoint = loadpoint
         self.powerW = powerW
@@ -60,8 +63,15 @@ struct Lease: Equatable {
         self.endsAt = endsAt
         self.heldW = heldW
         heldSince = wall
+        begunAt = wall
         holdEndsAt = now + .seconds(holdSeconds)
         dueAt = now + Self.every
+    }
+
+    /// Whether that reading is of what is held here, and not of what was there before.
+    func isShown(by car: CarState) -> Bool {
+        guard car.readAt > begunAt, case .chargeNow? = car.loadpoint.hold else { return false }
+        return stranger(car.loadpoint) == nil
     }
 
     // MARK: Events

@@ -44,10 +44,21 @@ struct OrderBook {
     private struct HoldLook: Equatable {
         var hold: Loadpoint.Hold
         var since: Date?
+        var startedAt: Date?
         var number: Ticket
         var endsAt: Date?
         /// The box is to be asked again: the last answer may have been lost.
         var isDue = false
+
+        /// Whether the charger's reading is of this very hold.
+        func isOf(_ loadpoint: Loadpoint) -> Bool { loadpoint.hold == hold && loadpoint.holdSince == since }
+
+        /// Whether the box's answer is about this hold and not about one that took its place.
+        func isOf(_ detail: ManualHoldDetail) -> Bool {
+            guard detail.active, (detail.powerW == 0) == (hold == .paused) else { return false }
+            guard let startedAt, let began = detail.startedAt else { return true }
+            return abs(began.timeIntervalSince(startedAt)) < 1
+        }
     }
 
     mutating func ticket() -> Ticket {
@@ -89,20 +100,23 @@ struct OrderBook {
             case .some(.none), .needsChoice: looks[car.id] = nil
             case .chargeNow?, .paused?:
                 guard let hold = car.loadpoint.hold, leases[car.id] == nil else { continue }
-                let since = car.loadpoint.holdSince
-                let known = looks[car.id].flatMap { $0.hold == hold && $0.since == since ? $0 : nil }
+                let known = looks[car.id].flatMap { $0.isOf(car.loadpoint) ? $0 : nil }
                 if let known, !known.isDue { continue }
                 let number = ticket()
-                looks[car.id] = HoldLook(hold: hold, since: since, number: number, endsAt: known?.endsAt)
+                looks[car.id] = HoldLook(
+                    hold: hold, since: car.loadpoint.holdSince, startedAt: car.loadpoint.manual?.startedAt,
+                    number: number, endsAt: known?.endsAt)
                 new.append((car.id, number))
             }
         }
         return new
     }
 
-    /// The box said when that hold ends; `nil`: never.
-    mutating func holdEnds(_ id: String, _ number: Ticket, at end: Date?) {
-        if looks[id]?.number == number { looks[id]?.endsAt = end }
+    /// The box said what is held there. What is about another hold than the one that
+    /// was seen says nothing of that one; the next reading has it asked about again.
+    mutating func holdEnds(_ id: String, _ number: Ticket, _ detail: ManualHoldDetail) {
+        guard let look = looks[id], look.number == number else { return }
+        looks[id]?.endsAt = look.isOf(detail) ? detail.expiresAt : nil
     }
 
     mutating func forgetHolds() { looks = [:] }
@@ -112,10 +126,19 @@ struct OrderBook {
         for id in looks.keys { looks[id]?.isDue = true }
     }
 
-    /// The ends that are known and still ahead, those of our leases first.
-    func holdEnds(at now: Duration, wall: Date) -> [String: Date] {
-        let read = looks.compactMapValues(\.endsAt).filter { $0.value > wall }
-        return read.merging(leases.mapValues { wall + ($0.endsAt - now) / .seconds(1) }) { $1 }
+    /// The ends that are known and still ahead, each of the very hold that the reading
+    /// shows: an order's end is not that of the hold before it, which is still shown
+    /// for a while.
+    func holdEnds(_ cars: [CarState], at now: Duration, wall: Date) -> [String: Date] {
+        var ends: [String: Date] = [:]
+        for car in cars {
+            if let lease = leases[car.id] {
+                if lease.isShown(by: car) { ends[car.id] = wall + (lease.endsAt - now) / .seconds(1) }
+            } else if let look = looks[car.id], look.isOf(car.loadpoint), let end = look.endsAt, end > wall {
+                ends[car.id] = end
+            }
+        }
+        return ends
     }
 
     // MARK: What the box lacks

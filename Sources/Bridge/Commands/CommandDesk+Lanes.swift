@@ -157,30 +157,91 @@ extension CommandDesk {
         return [.save, .report(final)]
     }
 
+    // MARK: What never comes near the box
+
+    /// Why a command is not even taken in; `nil`: it is.
+    func turnedAway(_ command: Command, _ key: String, now: Moment) -> CommandCode? {
+        guard let lane = lanes[key] else { return nil }
+        // A level takes the place of the one that waits.
+        let folds =
+            Job(command: command, since: now.monotonic).isLevel && lane.waiting.contains(where: \.isLevel)
+        if lane.waiting.count >= limits.waitingPerLane, !folds { return .busy }
+        let sends = lane.sends.filter { now.monotonic - $0 < .seconds(60) }.count
+        let isNext = linkIsUp && lane.current == nil && lane.waiting.isEmpty
+        return isNext && sends >= limits.sendsPerMinute ? .rateLimited : nil
+    }
+
+    mutating func refuse(_ command: Command, _ code: CommandCode, now: Moment) -> [Action] {
+        passes(report(command, .refused, code: code, now: now), isOurID: command.isOurID, now: now)
+    }
+
+    /// Answers what goes no further. Of too many in a minute each is still answered,
+    /// but is no news to anybody else, so that a flood leaves room for what is right.
+    mutating func passes(_ report: StageReport, isOurID: Bool, now: Moment) -> [Action] {
+        let key = report.loadpoint ?? ""
+        var recent = (refusals[key] ?? []).filter { now.monotonic - $0 < .seconds(60) }
+        var report = report
+        let isTooMany = recent.count >= limits.refusalsPerMinute
+        if isTooMany {
+            // Of an old wish it matters more that it was one.
+            if report.stage == .refused, report.code != .retained {
+                report.code = .rateLimited
+                report.detail = nil
+            }
+        } else {
+            recent.append(now.monotonic)
+        }
+        refusals[key] = recent
+        ledger.pass(report, isOurID: isOurID, isQuiet: isTooMany)
+        return [.report(report)]
+    }
+
+    /// Looks through the ledger for what is too old: once a minute, or when it is full.
+    mutating func prune(now: Moment) {
+        let most = CommandLedger.capacity + CommandLedger.passingCapacity
+        if let prunedAt, abs(now.wall.timeIntervalSince(prunedAt)) < 60, ledger.entries.count < most {
+            return
+        }
+        prunedAt = now.wall
+        ledger.prune(now: now.wall)
+    }
+
     // MARK: Whether anybody heard
 
     /// A final report was handed to a broker that is there.
     public mutating func handedOver(_ id: String, now: Moment) {
         guard let entry = ledger[id], entry.isSettled, !entry.isTold else { return }
         told[id] = told[id] ?? now.monotonic
+        hearAt = hearAt ?? now.monotonic + limits.toldFor
     }
 
     /// The end of that id was not handed to this broker yet.
     public func isNews(_ id: String) -> Bool { ledger[id]?.isTold == false && told[id] == nil }
 
     /// The broker is gone: what was handed over just now may not have got there.
-    public mutating func brokerLeft() { told = [:] }
+    public mutating func brokerLeft() {
+        told = [:]
+        hearAt = nil
+    }
+
+    /// The end of that id is told where the loadpoint's last command is, not only to whoever asked.
+    public func isShown(_ id: String) -> Bool {
+        ledger[id]?.isQuiet == false
+    }
 
     /// Ends that a broker that has just come is to be told.
     public var untold: [StageReport] { ledger.untold }
 
-    /// What was told for a while counts as heard.
+    /// What was told for a while counts as heard. Looked at once a second at most.
     mutating func forgetTold(now: Moment) -> [Action] {
-        var isNews = false
+        guard let due = hearAt, now.monotonic >= due else { return [] }
+        var isNews = ledger.hasUnsavedLast
         for (id, moment) in told where now.monotonic >= moment + limits.toldFor {
             told[id] = nil
             if ledger.told(id) { isNews = true }
         }
+        hearAt = told.values.min().map { max($0 + limits.toldFor, now.monotonic + .seconds(1)) }
+        if isNews { ledger.saves() }
         return isNews ? [.save] : []
     }
 }

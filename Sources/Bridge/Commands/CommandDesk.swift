@@ -30,6 +30,8 @@ public struct CommandDesk: Sendable {
         /// The session ends every order by its own clocks; one that it forgot is not waited for longer.
         public var atBoxAtMost = Duration.seconds(90)
         public var sendsPerMinute = 10
+        /// More refusals than this of one loadpoint are answered and otherwise left alone.
+        public var refusalsPerMinute = 10
         public var waitingPerLane = 16
         /// Between two levels of one loadpoint, so that a slider is a few sends.
         public var levelGap = Duration.seconds(1)
@@ -82,6 +84,12 @@ public struct CommandDesk: Sendable {
     var confirmed: [String: KnownLevel] = [:]
     /// Ends that were told to the broker that is there now, and when.
     var told: [String: Duration] = [:]
+    /// When to look next at what counts as heard.
+    var hearAt: Duration?
+    /// When the ledger was last looked through for what is too old.
+    var prunedAt: Date?
+    /// What was refused of each lane within a minute.
+    var refusals: [String: [Duration]] = [:]
     var linkIsUp = false
 
     /// - Parameter ledger: What the disk remembered; call ``resume(now:)`` next.
@@ -138,31 +146,28 @@ public struct CommandDesk: Sendable {
         let key = lane(command)
         if case .level(.step(let step)) = command.intent {
             guard let base = newestLevel(key) ?? newer(confirmed[key], level)?.soc else {
-                return end(command, .refused, code: otherwise, now: now)
+                return refuse(command, otherwise, now: now)
             }
             // Whole percents, as the box's own buttons send them.
             let target = min(1, max(0, ((base + step) * 100).rounded() / 100))
             command.intent = .level(.exactly(target))
         }
-        ledger.prune(now: now.wall)
+        if let code = turnedAway(command, key, now: now) { return refuse(command, code, now: now) }
+        prune(now: now)
         let received = report(command, .received, now: now)
         ledger.note(.waiting, received, command.intent, isOurID: command.isOurID)
         var actions: [Action] = [.save, .report(received)]
         if case .level = command.intent { actions += fold(key, now: now) }
-        guard lanes[key]?.waiting.count ?? 0 < limits.waitingPerLane else {
-            return actions + end(command, .refused, code: .busy, now: now)
-        }
         lanes[key, default: Lane()].waiting.append(Job(command: command, since: now.monotonic))
         return actions + pump(key, now: now)
     }
 
     /// Something arrived that is no command, or one that is not open: it is
-    /// answered, and its id has thereby had its answer.
+    /// answered. Nothing of it is written to disk; its id has had its answer for
+    /// as long as this process remembers.
     public mutating func refused(_ report: StageReport, isOurID: Bool, now: Moment) -> [Action] {
         if let again = repeated(report.id, report.responseTopic, report.correlationData) { return again }
-        ledger.prune(now: now.wall)
-        ledger.note(.ended, report, nil, isOurID: isOurID)
-        return [.save, .report(report)]
+        return passes(report, isOurID: isOurID, now: now)
     }
 
     /// The first answer again, to whoever asks again.
@@ -292,7 +297,7 @@ public struct CommandDesk: Sendable {
                 consider(last + limits.levelGap)
             }
         }
-        for moment in told.values { consider(moment + limits.toldFor) }
+        if let hearAt { consider(hearAt) }
         return earliest
     }
 }

@@ -12,6 +12,8 @@ public struct CommandLedger: Sendable, Equatable {
     public static let memory: TimeInterval = 24 * 3600
     /// The most ids that are remembered; the oldest finished ones go first.
     public static let capacity = 2_048
+    /// The most ids of refusals that are remembered besides; they are in memory alone.
+    public static let passingCapacity = 1_024
 
     /// Loadpoints of which it is remembered who asked last.
     static let askerCapacity = 64
@@ -36,6 +38,11 @@ public struct CommandLedger: Sendable, Equatable {
         /// True once the end was told to a broker that was there. Until then it
         /// is told again with every connection.
         public var isTold = false
+        /// True for a refusal of what never came near the box: it is not written to
+        /// disk, so that a flood of them costs nothing and keeps nothing else out.
+        public var isPassing = false
+        /// True for one of too many refusals: nobody but who asked hears of it.
+        public var isQuiet = false
         /// True once it ended.
         public var isSettled: Bool { step == .ended }
     }
@@ -46,6 +53,10 @@ public struct CommandLedger: Sendable, Equatable {
     public private(set) var last: [String: StageReport] = [:]
     /// Whoever last had an order to charge or to pause carried out, by loadpoint.
     public private(set) var askers: [String: Asker] = [:]
+    /// Ids of passing entries, oldest first.
+    private var passing: [String] = []
+    /// True if `last` changed by something that is not worth a write of its own.
+    private(set) var hasUnsavedLast = false
 
     public init() {}
 
@@ -63,9 +74,31 @@ public struct CommandLedger: Sendable, Equatable {
         if !isUntouched { askers[loadpoint] = Asker(wish, report) }
     }
 
+    /// Notes a refusal of something that never came near the box, in memory.
+    ///
+    /// - Parameter isQuiet: It is not told as the loadpoint's last command.
+    mutating func pass(_ report: StageReport, isOurID: Bool, isQuiet: Bool) {
+        var entry = Entry(step: .ended, report: report, intent: nil, isOurID: isOurID)
+        entry.isPassing = true
+        entry.isQuiet = isQuiet
+        entries[report.id] = entry
+        passing.append(report.id)
+        if passing.count > Self.passingCapacity {
+            let surplus = passing.count - Self.passingCapacity * 7 / 8
+            for id in passing.prefix(surplus) where entries[id]?.isPassing == true { entries[id] = nil }
+            passing.removeFirst(surplus)
+        }
+        guard !isQuiet, let loadpoint = report.loadpoint else { return }
+        last[loadpoint] = report
+        hasUnsavedLast = true
+    }
+
+    /// A write of everything is under way.
+    mutating func saves() { hasUnsavedLast = false }
+
     /// Notes that the end of `id` was told.
     ///
-    /// - Returns: False if there was nothing to note.
+    /// - Returns: False if the disk has nothing to learn from it.
     @discardableResult public mutating func told(_ id: String) -> Bool {
         guard let entry = entries[id], entry.isSettled, !entry.isTold else { return false }
         if entry.isOurID {
@@ -73,7 +106,7 @@ public struct CommandLedger: Sendable, Equatable {
         } else {
             entries[id]?.isTold = true
         }
-        return true
+        return !entry.isPassing
     }
 
     /// Forgets ended entries that are older than ``memory``, and the oldest
@@ -87,9 +120,11 @@ public struct CommandLedger: Sendable, Equatable {
             // A clock that was set back must not make an id last for ever.
             if abs(now.timeIntervalSince(entry.report.at)) >= Self.memory { entries[id] = nil }
         }
-        let surplus = entries.count - Self.capacity
-        guard surplus > 0 else { return }
-        let oldest = entries.values.filter(\.isSettled).sorted(by: Self.isOlder)
+        let kept = entries.values.filter { !$0.isPassing }
+        guard kept.count > Self.capacity else { return }
+        let oldest = kept.filter(\.isSettled).sorted(by: Self.isOlder)
+        // Some more than is needed, so that the next one has not to look again.
+        let surplus = kept.count - Self.capacity * 15 / 16
         for entry in oldest.prefix(surplus) { entries[entry.report.id] = nil }
     }
 
@@ -110,7 +145,9 @@ extension CommandLedger {
     /// The ledger as a document for the disk.
     public var document: JSONValue {
         [
-            "entries": .array(entries.values.sorted { $0.report.id < $1.report.id }.map(Self.document)),
+            "entries": .array(
+                entries.values.filter { !$0.isPassing }.sorted { $0.report.id < $1.report.id }
+                    .map(Self.document)),
             "last": .array(last.values.sorted { $0.id < $1.id }.map(\.document)),
             "askers": .object(askers.mapValues(\.document)),
         ]

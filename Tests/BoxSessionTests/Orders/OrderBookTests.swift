@@ -112,42 +112,120 @@ import Testing
         return car
     }
 
-    @Test func aNewHoldIsAskedAboutOnce() {
+    private func detail(_ powerW: Double = 7_000, until: Date?, began: Date? = nil) throws -> ManualHoldDetail
+    {
+        func ms(_ date: Date?) -> JSONValue {
+            date.map { .double($0.timeIntervalSince1970 * 1_000) } ?? .null
+        }
+        return try #require(
+            ManualHoldDetail([
+                "active": true, "power_w": .double(powerW), "expires_at_ms": ms(until),
+                "started_at_ms": ms(began),
+            ]))
+    }
+
+    private func ends(_ book: OrderBook, _ cars: [CarState]) -> [String: Date] {
+        book.holdEnds(cars, at: .zero, wall: wall)
+    }
+
+    @Test func aNewHoldIsAskedAboutOnce() throws {
         var book = OrderBook()
-        let first = book.holdsSeen([car { _ in }])
-        let again = book.holdsSeen([car { _ in }])
+        let held = [car { _ in }]
+        let first = book.holdsSeen(held)
+        let again = book.holdsSeen(held)
         #expect(first.map(\.id) == ["garage"] && again.isEmpty)
         let end = wall + 600
-        book.holdEnds("garage", first[0].number, at: end)
-        #expect(book.holdEnds(at: .zero, wall: wall) == ["garage": end])
+        book.holdEnds("garage", first[0].number, try detail(until: end))
+        #expect(ends(book, held) == ["garage": end])
         // Once it is past, nothing is said of it.
-        #expect(book.holdEnds(at: .zero, wall: end).isEmpty)
-        let changed = book.holdsSeen([car { $0.manualW = 3_680 }])
+        #expect(book.holdEnds(held, at: .zero, wall: end).isEmpty)
+        let other = [car { $0.manualW = 3_680 }]
+        let changed = book.holdsSeen(other)
         #expect(changed.count == 1)
         // An answer about the hold before is too late.
-        book.holdEnds("garage", first[0].number, at: end)
-        #expect(book.holdEnds(at: .zero, wall: wall).isEmpty)
+        book.holdEnds("garage", first[0].number, try detail(until: end))
+        #expect(ends(book, other).isEmpty)
     }
 
-    @Test func aNewSessionAsksOnceMoreAndKeepsWhatIsKnown() {
+    /// Somebody's pause during a timed hold is shown before it has been asked about.
+    @Test func anEndIsNotGivenToTheHoldThatTookItsPlace() throws {
         var book = OrderBook()
-        let first = book.holdsSeen([car { _ in }])
-        book.holdEnds("garage", first[0].number, at: wall + 600)
+        let held = [car { _ in }]
+        let first = book.holdsSeen(held)
+        book.holdEnds("garage", first[0].number, try detail(until: wall + 600))
+        #expect(ends(book, [car { $0.manualW = 0 }]).isEmpty)
+        #expect(ends(book, [car { $0.manualActive = false }]).isEmpty)
+        #expect(ends(book, held) == ["garage": wall + 600])
+    }
+
+    /// The box may answer of a hold that is newer than the reading.
+    @Test func anAnswerAboutAnotherHoldSaysNothing() throws {
+        var book = OrderBook()
+        let paused = [car { $0.manualW = 0 }]
+        var look = book.holdsSeen(paused)
+        book.holdEnds("garage", look[0].number, try detail(until: wall + 600))
+        #expect(ends(book, paused).isEmpty)
+        let began = [
+            car {
+                $0.manual = Loadpoint.ManualAccount()
+                $0.manual?.startedAt = wall
+            }
+        ]
+        look = book.holdsSeen(began)
+        book.holdEnds("garage", look[0].number, try detail(until: wall + 600, began: wall + 5))
+        #expect(ends(book, began).isEmpty)
+        book.holdEnds("garage", look[0].number, try detail(until: wall + 600, began: wall))
+        #expect(ends(book, began) == ["garage": wall + 600])
+    }
+
+    /// Until the box was read after our order, what is shown is what was there before.
+    @Test func theEndOfAnOrderIsNotThatOfTheHoldBeforeIt() throws {
+        var book = OrderBook()
+        book.leases["garage"] = try lease()
+        var old = car { $0.manualW = 0 }
+        old.readAt = wall - 5
+        #expect(ends(book, [old]).isEmpty)
+        var same = car { _ in }
+        same.readAt = wall - 5
+        #expect(ends(book, [same]).isEmpty)
+        same.readAt = wall + 1
+        #expect(ends(book, [same]) == ["garage": wall + 7_200])
+        // Renewed, it is the same hold.
+        _ = book.leases["garage"]?.renewed(heldW: 7_000, seconds: 1_800, at: .seconds(600), wall: wall + 600)
+        #expect(ends(book, [same]) == ["garage": wall + 7_200])
+        var pause = old
+        pause.readAt = wall + 700
+        #expect(ends(book, [pause]).isEmpty)
+    }
+
+    @Test func aFractionOfASecondIsNoLease() {
+        let short = Lease(
+            number: 9, loadpoint: "garage", powerW: 7_000, phaseMode: nil, stepsW: [], heldW: 7_000,
+            holdSeconds: 60, endsAt: .milliseconds(60_400), at: .zero, wall: wall)
+        #expect(short == nil)
+    }
+
+    @Test func aNewSessionAsksOnceMoreAndKeepsWhatIsKnown() throws {
+        var book = OrderBook()
+        let held = [car { _ in }]
+        let first = book.holdsSeen(held)
+        book.holdEnds("garage", first[0].number, try detail(until: wall + 600))
         book.sessionStarted()
-        let again = book.holdsSeen([car { _ in }])
-        let quiet = book.holdsSeen([car { _ in }])
+        let again = book.holdsSeen(held)
+        let quiet = book.holdsSeen(held)
         #expect(again.count == 1 && quiet.isEmpty)
-        #expect(book.holdEnds(at: .zero, wall: wall) == ["garage": wall + 600])
-        book.holdEnds("garage", again[0].number, at: nil)
-        #expect(book.holdEnds(at: .zero, wall: wall).isEmpty)
+        #expect(ends(book, held) == ["garage": wall + 600])
+        book.holdEnds("garage", again[0].number, try detail(until: nil))
+        #expect(ends(book, held).isEmpty)
     }
 
-    @Test func aChargerThatIsGoneIsForgotten() {
+    @Test func aChargerThatIsGoneIsForgotten() throws {
         var book = OrderBook()
-        let first = book.holdsSeen([car { _ in }])
-        book.holdEnds("garage", first[0].number, at: wall + 600)
+        let held = [car { _ in }]
+        let first = book.holdsSeen(held)
+        book.holdEnds("garage", first[0].number, try detail(until: wall + 600))
         let none = book.holdsSeen([])
-        #expect(none.isEmpty && book.holdEnds(at: .zero, wall: wall).isEmpty)
+        #expect(none.isEmpty && ends(book, held).isEmpty)
     }
 
     @Test func whatIsNotAHoldIsNotAskedAbout() throws {
@@ -163,8 +241,10 @@ import Testing
         #expect(unseen.isEmpty)
         // One that we keep alive ends when we say so.
         book.leases["garage"] = try lease()
-        let ours = book.holdsSeen([car { _ in }])
+        var held = car { _ in }
+        held.readAt = wall + 1
+        let ours = book.holdsSeen([held])
         #expect(ours.isEmpty)
-        #expect(book.holdEnds(at: .seconds(200), wall: wall) == ["garage": wall + 7_000])
+        #expect(book.holdEnds([held], at: .seconds(200), wall: wall) == ["garage": wall + 7_000])
     }
 }
