@@ -83,6 +83,21 @@ extension EventQueue {
             ])
     }
 
+    /// What was acknowledged, like a command, is sent by nobody again.
+    @Test func whatWasNotAcknowledgedGivesWayFirst() {
+        var queue = EventQueue(messageLimit: 3)
+        queue.put(.message(Message("car/set", "a", qos: .atLeastOnce)))
+        for number in 1...5 { queue.put(.message(Message("t", "\(number)", qos: .atMostOnce))) }
+        queue.put(.message(Message("car/set", "b", qos: .atLeastOnce)))
+        #expect(queue.dropped == 4)
+        #expect(
+            drain(&queue) == [
+                .message(Message("car/set", "a", qos: .atLeastOnce)),
+                .message(Message("t", "5", qos: .atMostOnce)),
+                .message(Message("car/set", "b", qos: .atLeastOnce)),
+            ])
+    }
+
     @Test func ofAttemptsInVainTheNewestStays() {
         var queue = EventQueue(messageLimit: 2)
         for number in 1...100 { queue.put(loss("\(number)")) }
