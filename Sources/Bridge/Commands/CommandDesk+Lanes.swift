@@ -163,6 +163,7 @@ extension CommandDesk {
     public mutating func handedOver(_ id: String, now: Moment) {
         guard let entry = ledger[id], entry.isSettled, !entry.isTold else { return }
         told[id] = told[id] ?? now.monotonic
+        perhapsTold.insert(id)
     }
 
     /// The end of that id was not handed to this broker yet.
@@ -172,13 +173,20 @@ extension CommandDesk {
     public mutating func brokerLeft() { told = [:] }
 
     /// Ends that a broker that has just come is to be told.
-    public var untold: [StageReport] { ledger.untold }
+    public var untold: [StageReport] {
+        ledger.untold.map { report in
+            var report = report
+            if perhapsTold.contains(report.id) { report.telling = .perhapsAgain }
+            return report
+        }
+    }
 
     /// What was told for a while counts as heard.
     mutating func forgetTold(now: Moment) -> [Action] {
         var isNews = false
         for (id, moment) in told where now.monotonic >= moment + limits.toldFor {
             told[id] = nil
+            perhapsTold.remove(id)
             if ledger.told(id) { isNews = true }
         }
         return isNews ? [.save] : []

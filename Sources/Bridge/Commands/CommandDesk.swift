@@ -82,11 +82,14 @@ public struct CommandDesk: Sendable {
     var confirmed: [String: KnownLevel] = [:]
     /// Ends that were told to the broker that is there now, and when.
     var told: [String: Duration] = [:]
+    /// Ends that a broker was given, here or before a restart, and that may have got there.
+    var perhapsTold: Set<String>
     var linkIsUp = false
 
     /// - Parameter ledger: What the disk remembered; call ``resume(now:)`` next.
     public init(ledger: CommandLedger = CommandLedger(), limits: Limits = Limits()) {
         self.ledger = ledger
+        perhapsTold = Set(ledger.untold.map(\.id))
         self.limits = limits
     }
 
@@ -170,6 +173,7 @@ public struct CommandDesk: Sendable {
         guard var report = ledger[id]?.report else { return nil }
         report.responseTopic = topic
         report.correlationData = correlation
+        report.telling = .askedAgain
         return [.report(report)]
     }
 
