@@ -120,9 +120,13 @@ extension BridgeMachine {
     private mutating func tell(_ report: StageReport, now: Moment) {
         guard phase == .up else { return }
         let path = tree.path(of: report.topic)
-        let bytes = JSONValue.object(publisher.documents.result(report, path: path)).bytes
-        publish(Message(tree.topic(.result), bytes, qos: TopicName.result.spec.qos), now: now)
-        if let topic = report.responseTopic, isUsable(responseTopic: topic) {
+        let bytes = JSONValue.object(publisher.documents.told(report, path: path)).bytes
+        let asker = report.responseTopic.flatMap { isUsable(responseTopic: $0) ? $0 : nil }
+        // Whoever repeats an id and says where the answer is wanted asks for nobody else.
+        if report.telling != .askedAgain || asker == nil {
+            publish(Message(tree.topic(.result), bytes, qos: TopicName.result.spec.qos), now: now)
+        }
+        if let topic = asker {
             publish(Message(topic, bytes, correlationData: report.correlationData), now: now)
         }
         guard report.stage.isFinal else { return }

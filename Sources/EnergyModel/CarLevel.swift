@@ -159,11 +159,9 @@ public struct CarLevelTracker: Sendable, Equatable {
         let reportedAt = age.map { input.readAt.addingTimeInterval(-$0) }
         let isUnreadable = lp.faults.contains { $0 == "vehicle_soc" || $0 == "vehicle_soc_pct" }
 
-        if lp.socSource == .vehicle, lp.vehicleStale != true, age.map({ $0 <= Self.liveLimit }) ?? true {
+        if lp.isCarLive {
             note = nil
-            guard lp.vehicleSoc != nil || !isUnreadable else { return CarLevel(planCountsFrom: current) }
-            // The box leaves the level out at exactly 0 %.
-            let soc = lp.vehicleSoc ?? 0
+            guard let soc = lp.socOfLiveCar else { return CarLevel(planCountsFrom: current) }
             let at = reportedAt ?? input.readAt
             lastWord = LastWord(soc: soc, at: at, sessionWh: lp.sessionWh)
             // What was live when it was read grows old while nobody reads again.
@@ -219,5 +217,21 @@ public struct CarLevelTracker: Sendable, Equatable {
         note.retention = lp.socRetention
         note.boxStartedAt = input.boxStartedAt ?? note.boxStartedAt
         self.note = note
+    }
+}
+
+extension Loadpoint {
+    /// The car itself says how full it is, and said so at most five minutes before the answer was made.
+    var isCarLive: Bool {
+        socSource == .vehicle && vehicleStale != true
+            && (vehicleSocAgeS.map { $0 <= CarLevelTracker.liveLimit } ?? true)
+    }
+
+    /// What a live car says, 0 to 1; `nil` when none does or it cannot be read.
+    public var socOfLiveCar: Double? {
+        guard isCarLive else { return nil }
+        if let vehicleSoc { return vehicleSoc }
+        // The box leaves the level out at exactly 0 %.
+        return faults.contains { $0 == "vehicle_soc" || $0 == "vehicle_soc_pct" } ? nil : 0
     }
 }

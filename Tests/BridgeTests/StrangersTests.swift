@@ -102,7 +102,7 @@ import Testing
                 "final": true,
                 "code": nil,
                 "box_code": nil, "text": "Here.", "requested": #"{"id":"a1"}"#, "value": "pong",
-                "at": "2026-11-30T10:00:00+01:00",
+                "at": "2026-11-30T10:00:00+01:00", "repeated": false,
             ])
         #expect(sent.to("result").allSatisfy { !$0.retained && $0.qos == .atLeastOnce })
         let answers = sent.filter { $0.topic == "answers/a" }

@@ -184,6 +184,20 @@ class CommandTests(HouseCase):
         words = {c.word for c in self.ha.history(f"switch.{CAR}_switch", before)}
         self.assertEqual(set(), words, "the switch moved although nothing was done")
 
+    def test_a_repeated_id_fires_no_second_event(self) -> None:
+        """Automations that wait for the outcome of a command must not run twice for one."""
+        event, control = f"event.{CAR}_command_result", "ftw/home/car/garage/control/set"
+        before = self.ha.moment
+        self.broker.mqtt.publish(control, {"id": "said-twice", "value": "pause"})
+        self.ha.wait_for(event, lambda s: s["attributes"].get("id") == "said-twice")
+        with self.broker.mqtt.watch("ftw/home/result") as results:
+            self.broker.mqtt.publish(control, {"id": "said-twice", "value": "pause"})
+            results.wait("the same end again", lambda m: m.document["repeated"] and m.document["final"])
+        self.broker.mqtt.publish(control, {"id": "said-once", "value": "plan"})
+        self.ha.wait_for(event, lambda s: s["attributes"].get("id") == "said-once")
+        fired = {c.word for c in self.ha.history(event, before)} - {"unknown", "unavailable"}
+        self.assertEqual(2, len(fired), fired)
+
     def test_the_state_is_what_the_box_confirmed_and_changes_once(self) -> None:
         """No optimistic jump, and none back while readings tick in between."""
         before = self.ha.moment

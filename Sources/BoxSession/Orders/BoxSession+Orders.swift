@@ -129,11 +129,31 @@ extension BoxSession {
         if draft.op == .loadpointHold, let id = order.loadpoint { endLease(id, .anotherOrder) }
         switch await settle(draft, deadline: order.deadline, acknowledged) {
         case .linkBroke(let wasAcknowledged): return .linkBroke(acknowledged: wasAcknowledged)
-        case .ended(let outcome):
+        case .ended(let answered):
+            let outcome = await besideTheCar(answered, order, draft)
             applied(outcome, order, draft, endsAt: until)
             return .ended(outcome)
         case .acknowledged: return .ended(.unconfirmed)
         }
+    }
+
+    /// What a level came to while the car itself says how full it is.
+    ///
+    /// A box applies such a level and lets the car's next report take its place (box API §C), so what
+    /// counts is read once more. When that fails the last good reading has to do.
+    private func besideTheCar(
+        _ outcome: BoxOutcome, _ order: BoxOrder, _ draft: OrderDraft
+    ) async -> BoxOutcome {
+        guard case .soc(let asked) = draft.expectation, case .applied = outcome else { return outcome }
+        var read: Loadpoint?
+        if case .success(let list) = await loadpoints(by: now + CommandTracker.arrivesWithin) {
+            read = list.loadpoints.first { $0.id == order.loadpoint }
+        } else {
+            read = siteNow().cars?.first { $0.id == order.loadpoint }?.loadpoint
+        }
+        guard let said = read?.socOfLiveCar else { return outcome }
+        // Half a percent is as exactly as people are told.
+        return abs(said - asked) < 0.005 ? .applied(.number(said)) : .overtaken(.number(said))
     }
 
     private func applied(_ outcome: BoxOutcome, _ order: BoxOrder, _ draft: OrderDraft, endsAt: Duration?) {

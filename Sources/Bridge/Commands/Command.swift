@@ -99,6 +99,16 @@ public enum CommandCode: String, Sendable, CaseIterable {
 
 /// One message on `result`: a command reached a stage.
 public struct StageReport: Sendable, Equatable {
+    /// Whether somebody may have been told this before.
+    public enum Telling: Sendable {
+        case first
+        /// An end that was handed to a broker which then left, or by a run that is over:
+        /// nobody knows whether it was heard.
+        case perhapsAgain
+        /// Somebody repeated the id.
+        case askedAgain
+    }
+
     public var id: String
     /// Who asked, in the message's own words; `nil` when it did not say.
     public var from: String?
@@ -118,6 +128,7 @@ public struct StageReport: Sendable, Equatable {
     public var at: Date
     public var responseTopic: String?
     public var correlationData: [UInt8]?
+    public var telling = Telling.first
 
     public init(
         id: String, from: String? = nil, topic: String, loadpoint: String?, stage: Stage,

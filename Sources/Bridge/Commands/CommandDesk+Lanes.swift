@@ -213,6 +213,7 @@ extension CommandDesk {
         guard let entry = ledger[id], entry.isSettled, !entry.isTold else { return }
         told[id] = told[id] ?? now.monotonic
         hearAt = hearAt ?? now.monotonic + limits.toldFor
+        perhapsTold.insert(id)
     }
 
     /// The end of that id was not handed to this broker yet.
@@ -230,7 +231,13 @@ extension CommandDesk {
     }
 
     /// Ends that a broker that has just come is to be told.
-    public var untold: [StageReport] { ledger.untold }
+    public var untold: [StageReport] {
+        ledger.untold.map { report in
+            var report = report
+            if perhapsTold.contains(report.id) { report.telling = .perhapsAgain }
+            return report
+        }
+    }
 
     /// What was told for a while counts as heard. Looked at once a second at most.
     mutating func forgetTold(now: Moment) -> [Action] {
@@ -238,6 +245,7 @@ extension CommandDesk {
         var isNews = ledger.hasUnsavedLast
         for (id, moment) in told where now.monotonic >= moment + limits.toldFor {
             told[id] = nil
+            perhapsTold.remove(id)
             if ledger.told(id) { isNews = true }
         }
         hearAt = told.values.min().map { max($0 + limits.toldFor, now.monotonic + .seconds(1)) }

@@ -90,11 +90,14 @@ public struct CommandDesk: Sendable {
     var prunedAt: Date?
     /// What was refused of each lane within a minute.
     var refusals: [String: [Duration]] = [:]
+    /// Ends that a broker was given, here or before a restart, and that may have got there.
+    var perhapsTold: Set<String>
     var linkIsUp = false
 
     /// - Parameter ledger: What the disk remembered; call ``resume(now:)`` next.
     public init(ledger: CommandLedger = CommandLedger(), limits: Limits = Limits()) {
         self.ledger = ledger
+        perhapsTold = Set(ledger.untold.map(\.id))
         self.limits = limits
     }
 
@@ -175,6 +178,7 @@ public struct CommandDesk: Sendable {
         guard var report = ledger[id]?.report else { return nil }
         report.responseTopic = topic
         report.correlationData = correlation
+        report.telling = .askedAgain
         return [.report(report)]
     }
 

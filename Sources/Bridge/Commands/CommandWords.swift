@@ -16,6 +16,13 @@ extension SiteDocuments {
         ]
     }
 
+    /// The same for `result`, which may say it more than once.
+    func told(_ report: StageReport, path: String?) -> Document {
+        var document = result(report, path: path)
+        document["repeated"] = .bool(report.telling != .first)
+        return document
+    }
+
     /// What the box read back, in the unit of the topic: a level in percent.
     private func value(_ value: JSONValue?, _ topic: CommandTopic?) -> JSONValue {
         guard let value else { return .null }

@@ -63,6 +63,8 @@ extension SiteDocuments {
             "stage": .string(result.stage.rawValue), "final": .bool(result.isFinal),
             "code": text(result.code?.rawValue), "box_code": nil, "text": .string(result.text),
             "requested": text(request.requested), "value": text(result.value), "at": at,
+            // Such a request is carried out each time, so each answer is its first.
+            "repeated": false,
         ]
     }
 }

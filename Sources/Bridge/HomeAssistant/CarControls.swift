@@ -195,7 +195,10 @@ struct CarControls {
         var event = Entity(
             key: "command_result", platform: .event, name: say("Command result", "Kommandots utfall"),
             place: .init(.result),
-            template: "{% if value_json.final and value_json.topic.startswith('\(mine)') %}"
+            // What is told again fires only if it is newer than the last that was heard.
+            template: "{% if value_json.final and value_json.topic.startswith('\(mine)') and "
+                + "(not value_json.repeated or as_timestamp(value_json.at, 0) > "
+                + "as_timestamp(this.attributes.get('at'), 0)) %}"
                 + "{{ dict(value_json, event_type=value_json.stage) | tojson }}{% endif %}",
             layers: .bridge, icon: "mdi:check-decagram-outline")
         event.eventTypes = Stage.allCases.filter(\.isFinal).map(\.rawValue)

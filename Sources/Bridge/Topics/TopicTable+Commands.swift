@@ -25,8 +25,10 @@ extension TopicTree {
         request(
             .carLevelSet,
             LocalText(
-                "How full the car is, in percent: `62`, `62 %`.",
-                "Hur full bilen är, i procent: `62`, `62 %`.")),
+                "How full the car is, in percent: `62`, `62 %`. While the car itself says it, its word stands "
+                    + "and the command ends superseded.",
+                "Hur full bilen är, i procent: `62`, `62 %`. Medan bilen själv säger det gäller dess ord, "
+                    + "och kommandot slutar som superseded.")),
         request(
             .carLevelAdjust,
             LocalText(

@@ -62,7 +62,7 @@ extension TopicTree {
         request(
             .bridgeReload, LocalText("Reads the configuration again.", "Läser in konfigurationen på nytt.")),
         state(
-            .result, .document(resultMembers),
+            .result, .document(resultMembers + [repeatedMember]),
             LocalText("Every stage of every request.", "Varje steg i varje begäran."), retained: false,
             occasion: LocalText("each stage", "varje steg")),
     ]
@@ -105,6 +105,13 @@ extension TopicTree {
         member("last_error", .object, "`code`, `at`, `sentence`", "`code`, `at`, `sentence`"),
         member("at", .time, "time of this report", "rapportens tid", dating: true),
     ]
+
+    private static let repeatedMember = member(
+        "repeated", .flag,
+        "may have been told before: the id was sent again, which is answered on its response topic alone if "
+            + "it names one, or the bridge or the broker was restarted just after; `id` and `at` are the same",
+        "kan ha sagts förut: id:t skickades igen, vilket bara besvaras på dess svarsämne om det anger ett, "
+            + "eller bryggan eller brokern startades om strax efter; `id` och `at` är desamma")
 
     static let resultMembers = [
         member("id", .text, "of the request; made up when it had none", "begärans id"),

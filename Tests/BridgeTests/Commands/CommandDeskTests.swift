@@ -167,7 +167,8 @@ import Testing
         var table = Table()
         table.ask("a", .control(.pause))
         table.answer("a", .refused(.init(kind: .dispatchBlocked, boxCode: "E_UNAVAILABLE")))
-        let end = table.reports.last
+        var end = table.reports.last
+        end?.telling = .askedAgain
         table.ask("a", .control(.chargeNow(powerW: nil, until: nil)))
         #expect(table.reports.last == end)
         var second = Table(CommandLedger(document: table.desk.ledger.document))

@@ -33,9 +33,12 @@ import Testing
             ])
         sent += bench.feed(.progress("a1", .acknowledged))
         sent += bench.feed(.progress("a1", .ended(.applied(.number(0.62)))))
-        func text(_ stage: String, _ words: String, final: Bool = false, value: String = "null") -> String {
+        func text(
+            _ stage: String, _ words: String, final: Bool = false, value: String = "null",
+            repeated: String = #""repeated":false,"#
+        ) -> String {
             #"{"at":"2026-11-30T10:00:00+01:00","box_code":null,"code":null,"final":\#(final),"from":null,"id":"a1","#
-                + #""requested":"62 %","stage":"\#(stage)","text":"\#(words)","#
+                + #"\#(repeated)"requested":"62 %","stage":"\#(stage)","text":"\#(words)","#
                 + #""topic":"ftw/home/car/garage/level/set","value":\#(value)}"#
         }
         let stages = [
@@ -50,7 +53,10 @@ import Testing
                 })
         #expect(
             sent.to("car/garage/last_command") == [
-                Message("ftw/home/car/garage/last_command", stages[2], retained: true, expirySeconds: 86_400)
+                Message(
+                    "ftw/home/car/garage/last_command",
+                    text("done", "Done.", final: true, value: "62", repeated: ""), retained: true,
+                    expirySeconds: 86_400)
             ])
         // No state topic ever shows the wish.
         #expect(
@@ -155,6 +161,38 @@ import Testing
         #expect(second.orders.isEmpty)
     }
 
+    @Test func whatIsToldAgainSaysSo() {
+        var bench = bench()
+        let pause = #"{"id":"k","value":"pause"}"#
+        _ = ask(&bench, "car/garage/control/set", pause)
+        let first = bench.feed(.progress("k", .ended(.applied(.text("paused"))))).documents("result")
+        #expect(first.map { $0["repeated"] } == [false])
+        // Without a response topic the asker has nowhere else to look.
+        let again = ask(&bench, "car/garage/control/set", pause).documents("result")
+        #expect(again.map { $0["repeated"] } == [true] && again.first?["at"] == first.first?["at"])
+        // With one, nobody else is told.
+        let topic = "ftw/home/car/garage/control/set"
+        let asked = bench.feed(.message(Message(topic, Array(pause.utf8), responseTopic: "answers/k")))
+        #expect(asked.documents("result").isEmpty)
+        let answers = asked.filter { $0.topic == "answers/k" }
+        #expect(answers.count == 1 && answers.first?.text?.contains(#""repeated":true"#) == true)
+        // A topic that cannot be used is none.
+        let unusable = bench.feed(.message(Message(topic, Array(pause.utf8), responseTopic: "answers/#")))
+        #expect(unusable.documents("result").map { $0["repeated"] } == [true])
+        #expect(bench.orders.count == 1)
+    }
+
+    @Test func anEndThatABrokerOrARunTookAlongIsToldAsARepeat() {
+        var first = bench()
+        _ = ask(&first, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)
+        first.feed(.progress("k", .ended(.applied(nil))))
+        var second = Bench(disk: first.disk, started: morning + 2)
+        second.see(houseWithCars())
+        #expect(second.connect().documents("result").map { $0["repeated"] } == [true])
+        first.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+        #expect(first.connect().documents("result").map { $0["repeated"] } == [true])
+    }
+
     @Test func anEndWhileTheBrokerIsAwayIsToldWhenItIsBack() {
         var bench = bench()
         _ = ask(&bench, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)
@@ -162,6 +200,7 @@ import Testing
         #expect(bench.feed(.progress("k", .ended(.applied(nil)))).isEmpty)
         let sent = bench.connect()
         #expect(sent.documents("result").map { $0["stage"] } == ["done"])
+        #expect(sent.documents("result").map { $0["repeated"] } == [false])
         bench.pass(.seconds(10))
         bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
         #expect(bench.connect().documents("result").isEmpty)

@@ -22,6 +22,20 @@ import Testing
         }
     }
 
+    /// Only what the car says is told as the outcome, at exactly 0 % too.
+    @Test(arguments: [0.8, 0])
+    func aLevelBesideACarThatSpeaksIsNoneOfOurs(said: Double) async throws {
+        var plan = HouseStage.Plan()
+        plan.situation = .carLive(said)
+        try await HouseStage.run(plan) { stage in
+            #expect(await stage.outcome(.level(.exactly(0.62))) == .overtaken(.number(said)))
+            #expect(await stage.outcome(.level(.exactly(said))) == .applied(.number(said)))
+            await stage.pass(2)
+            #expect(await stage.car()?.level.origin == .car)
+            #expect(await stage.car()?.level.soc == said)
+        }
+    }
+
     @Test func aLevelWithoutACarIsRefused() async throws {
         var plan = HouseStage.Plan()
         plan.situation = .unplugged
@@ -164,9 +178,11 @@ import Testing
         (.unconfirmed, [.acknowledged, .ended(.unconfirmed)], 0),
     ])
     func everyAnswerHasItsOneEnd(fate: CommandFate, ends: [BoxProgress], executions: Int) async throws {
-        try await HouseStage.run { stage in
+        var plan = HouseStage.Plan()
+        plan.situation = .estimated(0.5)
+        try await HouseStage.run(plan) { stage in
             await stage.box.setCommandFates([fate])
-            #expect(await stage.carryOut(stage.order(.level(.exactly(0.62)))) == ends)
+            #expect(await stage.carryOut(stage.order(.level(.exactly(0.62))), patience: 5_000) == ends)
             #expect(await stage.box.executedIDs.count == executions)
         }
     }
