@@ -21,6 +21,8 @@ enum SystemText {
     static let quota = EDQUOT
     static let readOnly = EROFS
 
+    static func isDenial(_ code: Int32) -> Bool { code == EACCES || code == EPERM }
+
     static func words(_ code: Int32) -> String {
         switch code {
         case ENOSPC: "no space left on the disk"
