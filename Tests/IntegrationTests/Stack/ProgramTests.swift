@@ -86,7 +86,7 @@ import Testing
         #expect(status.output.contains("exported") || status.output.contains("imported"))
         let running = try await program.run(["check"])
         #expect(running.code == 0, "\(running.output)")
-        #expect(running.output.contains("a bridge runs"))
+        #expect(running.output.contains("the running bridge"))
 
         daemon.child.signal(SIGTERM)
         #expect(try await daemon.child.ended() == 0)
