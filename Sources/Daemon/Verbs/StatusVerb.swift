@@ -109,9 +109,19 @@ struct StatusReport {
         for key in sources {
             guard let state = topics[key]?["state"]?.stringValue else { continue }
             let name = topics[key]?["name"]?.stringValue ?? String(key.dropFirst(7))
-            row("source", "\(name): \(terminal.styled(state, state == "live" ? .green : .yellow))")
+            let isLive = state == "live" && isHeard(key)
+            var text = state == "live" && !isLive ? "not live" : state
+            if !isLive, let last = topics[key]?["last_answered"]?.stringValue {
+                text += ", last answered \(last)"
+            }
+            row("source", "\(name): \(terminal.styled(text, isLive ? .green : .yellow))")
         }
         return lines
+    }
+
+    /// Whether what a source's document says is still so: a will empties no documents.
+    private func isHeard(_ source: String) -> Bool {
+        isOnline && plain["box/availability"] == "online" && plain["\(source)/availability"] == "online"
     }
 
     private static func dated(_ at: JSONValue?) -> String {
