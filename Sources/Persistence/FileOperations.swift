@@ -43,4 +43,15 @@ enum SystemText {
         else { return "user \(id)" }
         return String(cString: name)
     }
+
+    /// The group's name, else its number, which install(1) takes too.
+    static func group(_ id: gid_t) -> String {
+        var record = Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        guard getgrgid_r(id, &record, &buffer, buffer.count, &found) == 0, found != nil,
+            let name = record.gr_name
+        else { return "\(id)" }
+        return String(cString: name)
+    }
 }

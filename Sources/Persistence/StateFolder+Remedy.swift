@@ -18,7 +18,7 @@ extension StateFolder {
 
     /// The folder made by the one who may, for the one who runs this.
     static func remedy(_ path: String) -> String {
-        let user = SystemText.user(geteuid())
-        return "make it once as root: install -d -o \(user) -g \(user) -m 700 \(path)"
+        "make it once as root: install -d -o \(SystemText.user(geteuid())) -g \(SystemText.group(getegid())) "
+            + "-m 700 \(path)"
     }
 }
