@@ -359,6 +359,8 @@ struct BridgeMachine {
         for topic in announced.keep(current, now: now.wall) {
             publish(Message(topic, [], retained: true), now: now)
         }
+        // At once: whatever is on the broker has to be known to whoever takes it all away.
+        saveAnnounced()
     }
 
     private var currentTopics: Set<String> {

@@ -21,6 +21,8 @@ enum SystemText {
     static let quota = EDQUOT
     static let readOnly = EROFS
 
+    static func isDenial(_ code: Int32) -> Bool { code == EACCES || code == EPERM }
+
     static func words(_ code: Int32) -> String {
         switch code {
         case ENOSPC: "no space left on the disk"
@@ -39,6 +41,17 @@ enum SystemText {
         guard getpwuid_r(id, &record, &buffer, buffer.count, &found) == 0, found != nil,
             let name = record.pw_name
         else { return "user \(id)" }
+        return String(cString: name)
+    }
+
+    /// The group's name, else its number, which install(1) takes too.
+    static func group(_ id: gid_t) -> String {
+        var record = Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        guard getgrgid_r(id, &record, &buffer, buffer.count, &found) == 0, found != nil,
+            let name = record.gr_name
+        else { return "\(id)" }
         return String(cString: name)
     }
 }

@@ -41,6 +41,17 @@ public struct PairingRecord: Sendable, Equatable {
         self.deviceID = deviceID
         self.role = role
     }
+
+    /// Whether somebody has paired since `old` was read, so that a conversation by the old
+    /// record has to begin again: other keys, another way, a fresh code, or accepted anew.
+    ///
+    /// That a code was spent, the first acceptance noted or a role learnt is the
+    /// conversation's own doing and no reason.
+    public func isAnotherPairing(than old: PairingRecord) -> Bool {
+        privateKey != old.privateKey || boxKey != old.boxKey || rendezvousSecret != old.rendezvousSecret
+            || relayURL != old.relayURL || (code != nil && code != old.code)
+            || (old.pairedAt != nil && pairedAt != old.pairedAt)
+    }
 }
 
 extension PairingRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

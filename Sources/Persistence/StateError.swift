@@ -18,7 +18,8 @@ public enum StateError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .foreignOwner(let path, let owner, let user):
             "\(path) belongs to \(owner), but this runs as \(user); run it as \(owner) "
-                + "(sudo -u \(owner) ftw-mqtt …) or name another state_dir"
+                + "(sudo -u \(owner) ftw-mqtt …, or as root: runuser -u \(owner) -- ftw-mqtt …) "
+                + "or name another state_dir"
         case .tooOpen(let path, let mode, let isFolder):
             "\(path) is open to other users (mode \(Self.octal(mode))) and holds keys; "
                 + "run: chmod \(isFolder ? "700" : "600") \(path)"
@@ -31,6 +32,8 @@ public enum StateError: Error, Equatable, CustomStringConvertible {
         case .inUse(let path, nil):
             "\(path) is in use by another ftw-mqtt; stop it first or name another state_dir"
         case .badName(let name): "\(name.prefix(40).debugDescription) is not a name for a state file"
+        case .system(StateFolder.making, let path, let code) where SystemText.isDenial(code):
+            "cannot make \(path): \(SystemText.words(code)); \(StateFolder.remedy(path))"
         case .system(let operation, let path, let code):
             "cannot \(operation) \(path): \(SystemText.words(code))\(Self.advice(code))"
         }

@@ -19,6 +19,7 @@ public final class StateFolder: Sendable {
     /// Larger files are not ours.
     public static let maxBytes = 8 << 20
     static let lockName = "lock"
+    static let making = "make"
 
     private let folder: Int32
     /// Holds the lock while open; -1 for a visit.
@@ -86,7 +87,7 @@ public final class StateFolder: Sendable {
             try make(String(path[..<slash]))
             if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         }
-        throw .system(operation: "make", path: path, code: code)
+        throw .system(operation: making, path: path, code: code)
     }
 
     /// By the bits, not by trying: the superuser may always.

@@ -37,6 +37,28 @@ import Testing
         #expect(text.contains("\"private_key\":\"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\""))
     }
 
+    @Test func onlyWhatSomebodyPairedIsAnotherPairing() {
+        var old = Self.record(code: nil)
+        old.pairedAt = Date(timeIntervalSince1970: 1_796_000_000)
+        typealias Change = (inout PairingRecord) -> Void
+        for change in [
+            { $0.privateKey[0] ^= 1 }, { $0.boxKey[0] ^= 1 }, { $0.rendezvousSecret[0] ^= 1 },
+            { $0.relayURL = nil }, { $0.code = Array(0..<16) },
+            { $0.pairedAt = Date(timeIntervalSince1970: 1_796_000_001) },
+        ] as [Change] {
+            var new = old
+            change(&new)
+            #expect(new.isAnotherPairing(than: old))
+        }
+        #expect(!old.isAnotherPairing(than: old))
+        // What the conversation itself notes.
+        var fresh = Self.record()
+        fresh.role = nil
+        var noted = old
+        noted.role = "owner"
+        #expect(!noted.isAnotherPairing(than: fresh) && !noted.isAnotherPairing(than: old))
+    }
+
     @Test func theCodeIsForgottenOnDiskAfterTheFirstSuccess() throws {
         let record = Self.record()
         try store.save(record)

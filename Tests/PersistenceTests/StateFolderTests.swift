@@ -82,6 +82,22 @@ import Testing
         #expect(code == ENOTDIR)
     }
 
+    @Test func aFolderThatOnlyRootMayMakeNamesTheRemedy() {
+        let user = SystemText.user(geteuid())
+        let group = SystemText.group(getegid())
+        #expect(SystemText.group(0) == "root" && SystemText.group(4_000_000_000) == "4000000000")
+        for code in [EACCES, EPERM] {
+            #expect(
+                StateError.system(operation: StateFolder.making, path: "/var/lib/x", code: code).description
+                    == "cannot make /var/lib/x: not permitted; make it once as root: "
+                    + "install -d -o \(user) -g \(group) -m 700 /var/lib/x")
+        }
+        #expect(StateFolder.remedy(toMake: "\(outer.path)/a/b/c") == nil)
+        if geteuid() != 0 {
+            #expect(StateFolder.remedy(toMake: "/usr/x/y")?.hasSuffix("-m 700 /usr/x/y") == true)
+        }
+    }
+
     @Test func aSecondDaemonLearnsWhoHasTheFolder() throws {
         let first = try StateFolder.open(path, for: .daemon)
         let found = error { () throws(StateError) in _ = try StateFolder.open(path, for: .daemon) }

@@ -122,6 +122,7 @@ extension Verb {
             ("ftw-mqtt pair -", "paste the link, press Enter"),
             ("ftw-mqtt pair ./qr.png --site cabin", "from a picture, for the house cabin"),
             ("sudo -u ftw-mqtt ftw-mqtt pair -", "when the bridge runs as a service"),
+            ("runuser -u ftw-mqtt -- ftw-mqtt pair -", "the same as root, where there is no sudo"),
         ])
 
     private static let checkSpec = VerbSpec(

@@ -11,6 +11,7 @@ import Persistence
 struct DemoBridge: Sendable {
     let runner: SiteRunner
     let broker: MQTTClient
+    private let memory: DemoMemory
 
     /// - Parameter whenPaired: Called once the box let us in.
     init(
@@ -39,5 +40,19 @@ struct DemoBridge: Sendable {
             if note == .paired { await whenPaired() }
         }
         self.broker = broker
+        self.memory = memory
+    }
+
+    /// Takes everything of the demo off a broker that is somebody's own, once the bridge has ended.
+    ///
+    /// - Returns: One sentence about what came of it; `nil` when nothing was ever there.
+    func clear(_ assembly: SiteAssembly) async -> String? {
+        let messages = LeftBehind.clearing(memory)
+        guard broker.counters().connects > 0, !messages.isEmpty else { return nil }
+        let mqtt = assembly.settings.mqtt
+        return await Visit(assembly).publish(messages, within: .seconds(15))
+            ? "The demo's \(messages.count) topics and entities were cleared on \(mqtt.host):\(mqtt.port)."
+            : "The broker at \(mqtt.host):\(mqtt.port) cannot be reached, so the demo's topics under "
+                + "\(mqtt.baseTopic)/\(assembly.site.id) are still there."
     }
 }

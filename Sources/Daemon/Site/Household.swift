@@ -20,9 +20,11 @@ actor Household {
     private var bridges: [String: BridgeService] = [:]
     /// Told when a site has to begin again with other settings.
     private var changes: [String: AsyncStream<Void>.Continuation] = [:]
+    /// Sites whose pairing somebody took away while we ran.
+    private var forgotten: Set<String> = []
 
-    /// How often a site that is not paired looks whether it has become so.
-    private static let pairingLook = Duration.seconds(5)
+    /// How often a site looks whether its pairing is another.
+    static let pairingLook = Duration.seconds(2)
     /// Between a new configuration and the sites' new beginning: the answer to
     /// whoever asked for it goes out over the old one.
     private static let answering = Duration.seconds(1)
@@ -104,6 +106,12 @@ actor Household {
             let (news, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             changes[site.id] = change
             let record = pairing(of: site)
+            // Whoever took the pairing away clears the topics; a word from us would put them back.
+            if record == nil, forgotten.contains(site.id) {
+                await untilPaired(site)
+                continue
+            }
+            forgotten.remove(site.id)
             let runner: SiteRunner
             do {
                 // As it stands now: what may change while running may have changed.
@@ -129,11 +137,35 @@ actor Household {
         try? await around.ambient.time.sleep(for: Self.answering)
     }
 
-    /// Returns when the site's pairing is another than it was: paired, replaced, or removed.
+    /// Returns when the site's pairing is another than it was: paired, paired again, or removed.
     private func untilPairingChanges(_ site: Settings.Site, from record: PairingRecord?) async {
+        var known = record
         while (try? await around.ambient.time.sleep(for: Self.pairingLook)) != nil {
-            // Only the keys matter: code, role and time change as a matter of course.
-            if pairing(of: site)?.privateKey != record?.privateKey { return }
+            switch try? pairings.load(site.id) {
+            case .record(let new):
+                guard let old = known, !new.isAnotherPairing(than: old) else { return }
+                known = new
+            case .some(.none):
+                guard known != nil else { continue }
+                around.log.log.notice(
+                    "\(site.id): its pairing was removed; stopping it until it is paired again")
+                forgotten.insert(site.id)
+                return
+            case .setAside(let file):
+                around.log.log.error("\(site.id): \(file)")
+                return
+            // A folder that cannot be read for a moment changes nothing.
+            case nil: continue
+            }
+        }
+    }
+
+    /// Holds a forgotten site until it has a box again.
+    private func untilPaired(_ site: Settings.Site) async {
+        sessions[site.id] = nil
+        bridges[site.id] = nil
+        while pairing(of: site) == nil {
+            guard (try? await around.ambient.time.sleep(for: Self.pairingLook)) != nil else { return }
         }
     }
 

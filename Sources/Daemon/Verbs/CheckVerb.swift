@@ -33,7 +33,10 @@ struct CheckVerb {
         }
         let folder: StateFolder
         guard FileManager.default.fileExists(atPath: settings.stateDir) else {
-            list.bad("state folder", "\(settings.stateDir) is not there yet; ftw-mqtt pair makes it")
+            list.bad(
+                "state folder",
+                "\(settings.stateDir) is not there yet; "
+                    + (StateFolder.remedy(toMake: settings.stateDir) ?? "ftw-mqtt pair makes it"))
             return .state
         }
         do {
@@ -97,8 +100,14 @@ struct CheckVerb {
         if options.offline { return .done }
         if let process = folder.daemonProcess() {
             // One more session could push out somebody's phone: a box keeps four.
-            list.good("box", "not asked: a bridge runs (process \(process)) and knows; see ftw-mqtt status")
-            return .done
+            let base = "\(assembly.settings.mqtt.baseTopic)/\(assembly.site.id)"
+            let verdict = BridgeWord(
+                topics: await Visit(assembly).retained(
+                    ["\(base)/bridge/availability", "\(base)/box/link"], within: Self.patience),
+                base: base, process: process, site: assembly.site.id
+            ).verdict
+            if verdict.code == .done { list.good("box", verdict.text) } else { list.bad("box", verdict.text) }
+            return verdict.code
         }
         return await box(record, assembly, around, list)
     }

@@ -25,6 +25,8 @@ struct DemoVerb {
             var settings = Settings()
             settings.language = options.language == "sv" ? .sv : .en
             settings.mqtt.host = "127.0.0.1"
+            // The demo's box wants the owner's consent for goals, and its owner is who tries them.
+            settings.commands.goalConsent = true
             var ownBroker: DemoBroker?
             if let broker = options.broker {
                 settings.mqtt.host = broker.host
@@ -84,10 +86,17 @@ struct DemoVerb {
         world.cancel()
         await world.value
         await loop.stop()
+        let cleared =
+            ownBroker
+            ? nil
+            : await bridge?.clear(
+                SiteAssembly(
+                    settings: settings, site: site, loop: loop, ambient: around.ambient))
         if let bridge, bridge.broker.counters().connects == 0 {
             throw DemoBroker.Failure(
                 description: "the broker at \(settings.mqtt.host):\(settings.mqtt.port) was never reached")
         }
+        if let cleared { print("\n\(cleared)") }
         print("\nDemo ended.")
     }
 

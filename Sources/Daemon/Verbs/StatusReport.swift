@@ -114,10 +114,19 @@ struct StatusReport {
         for key in sources {
             guard let state = topics[key]?["state"]?.stringValue else { continue }
             let name = topics[key]?["name"]?.stringValue ?? String(key.dropFirst(7))
-            let style = state == "live" ? Terminal.Style.green : .yellow
-            row(say("source", "källa"), "\(name): \(terminal.styled(self.state(state), style))")
+            let isLive = state == "live" && isHeard(key)
+            var text = state == "live" && !isLive ? say("not live", "inte live") : self.state(state)
+            if !isLive, let last = topics[key]?["last_answered"]?.stringValue {
+                text += say(", last answered ", ", svarade senast ") + last
+            }
+            row(say("source", "källa"), "\(name): \(terminal.styled(text, isLive ? .green : .yellow))")
         }
         return lines
+    }
+
+    /// Whether what a source's document says is still so: a will empties no documents.
+    private func isHeard(_ source: String) -> Bool {
+        isOnline && plain["box/availability"] == "online" && plain["\(source)/availability"] == "online"
     }
 
     /// The price that holds now, said anew: what is retained may be from before a change.

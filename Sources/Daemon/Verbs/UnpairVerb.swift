@@ -4,6 +4,7 @@ import Bridge
 import Configuration
 import FoundationEssentials
 import Glibc
+import MQTTTypes
 import Persistence
 
 /// `ftw-mqtt unpair`: forgets a box and takes its traces off the broker.
@@ -36,12 +37,18 @@ struct UnpairVerb {
                 print("Nothing was changed.")
                 return .failed
             }
-            let running = folder.daemonProcess() != nil
             try store.remove(site.id)
-            // A running bridge says goodbye first; its last words would come after our clearing.
-            if running { try? await around.ambient.time.sleep(for: .seconds(8)) }
             let assembly = SiteAssembly(
                 settings: settings, site: site, loop: WebSocketLoop(), ambient: around.ambient)
+            // A running bridge says goodbye first; its last words would come after our clearing.
+            if let process = await holder(of: assembly, folder) {
+                around.complain(
+                    "the keys of \(site.id) are deleted, but the running bridge (process \(process)) still shows "
+                        + "it; stop that one and run this again to clear the topics")
+                return .failed
+            }
+            // Only now: until its goodbye the bridge may have made more.
+            messages = LeftBehind.clearing(DiskMemory(file: memory))
             let doubtful = LeftBehind.doubtful(DiskMemory(file: memory))
             if !doubtful.isEmpty, let kept = await Visit(assembly).retained(doubtful, within: .seconds(15)) {
                 messages = LeftBehind.clearing(
@@ -63,6 +70,25 @@ struct UnpairVerb {
             around.complain("\(error)")
             return .state
         }
+    }
+
+    /// Waits until no running bridge shows the site any more.
+    ///
+    /// - Returns: The process that still does after a while; `nil` when there is none.
+    private func holder(of assembly: SiteAssembly, _ folder: StateFolder) async -> Int32? {
+        let time = assembly.ambient.time
+        let topic = "\(assembly.settings.mqtt.baseTopic)/\(assembly.site.id)/bridge/availability"
+        var process: Int32?
+        // A look later it has noticed; what it says last is that it is offline.
+        for pause in [Household.pairingLook + .seconds(1)] + Array(repeating: .seconds(1), count: 20) {
+            process = folder.daemonProcess()
+            guard process != nil, (try? await time.sleep(for: pause)) != nil else { return process }
+            // Without a broker there is nothing to clear yet, and that is said later.
+            guard let kept = await Visit(assembly).retained([topic], within: .seconds(15)),
+                kept[topic]?.text == "online"
+            else { return nil }
+        }
+        return process
     }
 
     private func confirmed(_ site: Settings.Site) -> Bool {

@@ -28,7 +28,9 @@ import Testing
     func everyExampleIsUnderstood(verb: Verb) throws {
         for example in verb.spec.examples {
             var line = example.line
-            if line.hasPrefix("sudo -u ftw-mqtt ") { line.removeFirst("sudo -u ftw-mqtt ".count) }
+            for before in ["sudo -u ftw-mqtt ", "runuser -u ftw-mqtt -- "] where line.hasPrefix(before) {
+                line.removeFirst(before.count)
+            }
             let words = line.replacing("'", with: "").split(separator: " ").map(String.init)
             #expect(words.first == "ftw-mqtt")
             _ = try Invocation.parse(Array(words.dropFirst()))

@@ -192,6 +192,7 @@ import Testing
         }
         #expect(ConsoleHelp.text("nothing") == nil)
         #expect(ConsoleHelp.text("relay") == "relay drop|rotate|stop|start")
+        #expect(ConsoleHelp.text("prices")?.contains("again after box restart") == true)
         #expect(ConsoleHelp.text(nil)?.contains("\n") == false)
     }
 }

@@ -41,6 +41,8 @@ enum ConsoleHelp {
     /// - Returns: `nil` when there is no such command.
     static func text(_ verb: String?) -> String? {
         let wanted = lines.filter { verb == nil || $0.verb == verb }
-        return wanted.isEmpty ? nil : wanted.map(\.form).joined(separator: "  ·  ")
+        guard !wanted.isEmpty else { return nil }
+        let forms = wanted.map(\.form).joined(separator: "  ·  ")
+        return verb == "prices" ? "\(forms)  (a bridge reads prices again after box restart)" : forms
     }
 }

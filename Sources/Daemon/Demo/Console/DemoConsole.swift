@@ -250,14 +250,14 @@ struct DemoConsole: Sendable {
     private func prices(_ change: ConsoleCommand.PriceChange) async throws(ConsoleFault) -> String {
         let answer = try await arrange(change)
         await box.pushPlan()
-        return answer
+        return "\(answer); a bridge reads prices again after box restart"
     }
 
     private func arrange(_ change: ConsoleCommand.PriceChange) async throws(ConsoleFault) -> String {
         switch change {
         case .none:
             await box.setPrices(false)
-            return "the box has no prices, with the next greeting (box restart)"
+            return "the box has no prices"
         case .known:
             await box.setPrices(true)
             house.home.resetPrices()
