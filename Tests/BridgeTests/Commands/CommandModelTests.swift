@@ -163,7 +163,11 @@ import Testing
                 check(end.value != nil || done.isEmpty, "\(id) is \(end) and was carried out")
             case .notDelivered:
                 check(done.isEmpty || isDisturbed, "\(id) is \(end) and was carried out")
-            case .done, .unconfirmed, .received, .accepted: break
+            case .done:
+                check(
+                    done.count == 1 || world.readEqual.contains(id),
+                    "\(id) is \(end), and the box neither carried it out nor holds it")
+            case .unconfirmed, .received, .accepted: break
             }
         }
         check(world.lateSends.isEmpty, "sent too late: \(world.lateSends)")
