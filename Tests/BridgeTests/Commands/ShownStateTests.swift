@@ -171,17 +171,32 @@ import Testing
         }
     }
 
-    @Test func noWishIsEverShown() {
-        var compared = 0
-        var orders = 0
-        for seed in UInt64(0)..<200 {
-            var twins = Twins(seed: seed)
-            twins.play()
-            #expect(twins.faults.isEmpty, "seed \(seed): \(twins.faults.prefix(3).joined(separator: "; "))")
-            compared += twins.compared
-            orders += twins.asked.orders.count
-            if !twins.faults.isEmpty { break }
+    private static let schedules: UInt64 = 500
+
+    @Test func noWishIsEverShown() async {
+        let chunk = Self.schedules / 10
+        let played = await withTaskGroup(of: (compared: Int, orders: Int, faults: [String]).self) { group in
+            for first in stride(from: 0, to: Self.schedules, by: Int(chunk)) {
+                group.addTask {
+                    var sum = (compared: 0, orders: 0, faults: [String]())
+                    for seed in first..<first + chunk where sum.faults.isEmpty {
+                        var twins = Twins(seed: seed)
+                        twins.play()
+                        sum.compared += twins.compared
+                        sum.orders += twins.asked.orders.count
+                        sum.faults += twins.faults.prefix(3).map { "seed \(seed): \($0)" }
+                    }
+                    return sum
+                }
+            }
+            return await group.reduce(into: (compared: 0, orders: 0, faults: [String]())) { sum, part in
+                sum.compared += part.compared
+                sum.orders += part.orders
+                sum.faults += part.faults
+            }
         }
-        #expect(compared > 3_000 && orders > 300, "\(compared) documents, \(orders) orders")
+        #expect(played.faults.isEmpty, "\(played.faults.joined(separator: "; "))")
+        #expect(played.compared > 7_500 && played.orders > 750)
+        print("\(Self.schedules) schedules: \(played.compared) documents compared, \(played.orders) orders")
     }
 }
