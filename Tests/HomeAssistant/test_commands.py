@@ -98,6 +98,7 @@ class CommandTests(HouseCase):
         schedule = self.house.car()["schedule"]
         self.assertEqual(70, round(schedule["soc"] * 100))
         # Monday is bit 0, as the box counts (box-api: schedule.days).
+        self.assertEqual(0b0010011, schedule["days"])
         self.assertTrue(schedule["recurring"])
         self.ha.call("text.set_value", f"text.{CAR}_goal_days", value="once")
         self.held("for once", lambda c: not c["schedule"]["recurring"])
