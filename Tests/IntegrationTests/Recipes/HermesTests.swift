@@ -112,13 +112,15 @@ extension Recipes {
                 // A car that speaks for itself is believed: what somebody says is not told as done.
                 #expect(
                     try await say("FtwSetLevel", ["level": 62])
-                        == text(
-                            "The box kept another value: 50 percent.",
-                            "Boxen behöll ett annat värde: 50 procent."))
+                        .hasPrefix(
+                            text("The box kept another value: 5", "Boxen behöll ett annat värde: 5")))
                 let result = try #require(try await recipe.document("car/garage/last_command"))
                 #expect(result["requested"] == "62" && result["stage"] == "superseded")
-                #expect(result["value"] == 50)
-                #expect(try await recipe.document("car/garage/level")?["level"] == 50)
+                // It may have charged a little meanwhile; it is nowhere near what was said.
+                let shown = try await recipe.document("car/garage/level")?["level"]?.doubleValue
+                for level in [result["value"]?.doubleValue, shown] {
+                    #expect(level.map { (50..<52).contains($0) } == true, "\(String(describing: level))")
+                }
                 #expect(
                     try await say("FtwSetLevel", ["level": 162]).hasPrefix(text("Not done: ", "Inte gjort: "))
                 )
