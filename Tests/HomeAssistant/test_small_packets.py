@@ -10,7 +10,7 @@ LIMIT = 8192
 class SmallPacketTests(HouseCase):
     """One component at a time, Home Assistant shows the same entities with the same ids."""
 
-    cost = 25
+    cost = 60
 
     @classmethod
     def arrange(cls) -> None:
