@@ -249,6 +249,8 @@ struct KillTrial {
     /// household's zone yet and write the same moment otherwise.
     private static func essence(_ end: JSONValue) -> String {
         var members = end.objectValue ?? [:]
+        // Told again, it says so, and is the same end.
+        members["repeated"] = nil
         let at = members["at"]?.stringValue.flatMap(instant(rfc3339:))
         members["at"] = at.map { .double($0.timeIntervalSince1970) }
         return JSONValue.object(members).text
