@@ -120,21 +120,14 @@ extension BridgeMachine {
     private mutating func tell(_ report: StageReport, now: Moment) {
         guard phase == .up else { return }
         let path = tree.path(of: report.topic)
-        let bytes = JSONValue.object(publisher.documents.told(report, path: path)).bytes
-        let asker = report.responseTopic.flatMap { isUsable(responseTopic: $0) ? $0 : nil }
         // Whoever repeats an id and says where the answer is wanted asks for nobody else.
-        if report.telling != .askedAgain || asker == nil {
-            publish(Message(tree.topic(.result), bytes, qos: TopicName.result.spec.qos), now: now)
-        }
-        if let topic = asker {
-            publish(Message(topic, bytes, correlationData: report.correlationData), now: now)
-        }
+        publishResult(
+            publisher.documents.told(report, path: path), to: report.responseTopic, report.correlationData,
+            askerOnly: report.telling == .askedAgain, now: now)
         guard report.stage.isFinal else { return }
         answerAsker(report, path: path, now: now)
         if desk.isNews(report.id) {
-            var health = publisher.health
-            health.commands[report.stage.rawValue, default: 0] += 1
-            publisher.health = health
+            count(report.stage.rawValue)
             if desk.isShown(report.id) {
                 publisher.ended(report, now: now)
                 keepTopics(now: now)

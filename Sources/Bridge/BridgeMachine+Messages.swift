@@ -92,9 +92,7 @@ extension BridgeMachine {
             answer(request, RequestResult(stage: .done, text: say("Here.", "Här."), value: "pong"), now: now)
         case .bridgeRepublish:
             received(request, now: now)
-            sentDiscovery = [:]
-            announce(all: true, now: now)
-            for message in publisher.everything(now: now) { publish(message, now: now) }
+            republish(now: now)
             answer(request, RequestResult(stage: .done, text: say("Done.", "Klart.")), now: now)
         case .bridgeReload where canReload:
             received(request, now: now)
@@ -129,21 +127,35 @@ extension BridgeMachine {
     mutating func answer(_ request: Request, _ result: RequestResult, now: Moment) {
         let documents = publisher.documents
         let document = documents.result(result, of: request, at: documents.time(now.wall))
+        publishResult(document, to: request.responseTopic, request.correlationData, now: now)
+        if result.isFinal { count(result.stage.rawValue) }
+    }
+
+    /// One stage on `result`, and where else the asker wants it.
+    ///
+    /// - Parameter askerOnly: It is news to nobody else, if the asker says where it is wanted.
+    mutating func publishResult(
+        _ document: SiteDocuments.Document, to responseTopic: String?, _ correlation: [UInt8]?,
+        askerOnly: Bool = false, now: Moment
+    ) {
         let bytes = JSONValue.object(document).bytes
-        publish(Message(tree.topic(.result), bytes, qos: TopicName.result.spec.qos), now: now)
-        if let topic = request.responseTopic, isUsable(responseTopic: topic) {
-            publish(Message(topic, bytes, correlationData: request.correlationData), now: now)
+        let asker = responseTopic.flatMap { isUsable(responseTopic: $0) ? $0 : nil }
+        if !askerOnly || asker == nil {
+            publish(Message(tree.topic(.result), bytes, qos: TopicName.result.spec.qos), now: now)
         }
-        if result.isFinal {
-            var health = publisher.health
-            health.commands[result.stage.rawValue, default: 0] += 1
-            publisher.health = health
-        }
+        if let asker { publish(Message(asker, bytes, correlationData: correlation), now: now) }
+    }
+
+    /// A command or request ended so.
+    mutating func count(_ stage: String) {
+        var health = publisher.health
+        health.commands[stage, default: 0] += 1
+        publisher.health = health
     }
 
     /// A response topic must be a topic name, and none of ours: an answer there would pass
     /// for state, or for something that somebody said.
-    func isUsable(responseTopic topic: String) -> Bool {
+    private func isUsable(responseTopic topic: String) -> Bool {
         !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
             && tree.path(of: topic) == nil && !topic.hasPrefix("$") && !isOthersCommand(topic)
             && !topic.hasPrefix("\(settings.discoveryPrefix)/")

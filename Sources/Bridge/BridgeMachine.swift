@@ -261,6 +261,13 @@ struct BridgeMachine {
         healthAt = now.monotonic + .seconds(60)
     }
 
+    /// Everything once more, for whoever missed it.
+    mutating func republish(now: Moment) {
+        sentDiscovery = [:]
+        announce(all: true, now: now)
+        for message in publisher.everything(now: now) { publish(message, now: now) }
+    }
+
     mutating func publish(_ message: Message, now: Moment) {
         echoes.published(message, now: now.monotonic)
         actions.append(.publish(message))
@@ -314,9 +321,7 @@ struct BridgeMachine {
         guard phase == .up else { return }
         if isDue(republishAt) {
             republishAt = nil
-            sentDiscovery = [:]
-            announce(all: true, now: now)
-            for message in publisher.everything(now: now) { publish(message, now: now) }
+            republish(now: now)
         }
         if isDue(settleAt) { settleOptions(now: now) }
         if isDue(retellAt) { retell(now: now) }

@@ -273,6 +273,17 @@ class Restarts(HomeAssistantCase):
             self.counted()
             self.assertAlmostEqual(before + 0.36, self.imported)
 
+    def begin(self) -> tuple[list[dict[str, float]], dict[str, float]]:
+        """Waits for every total; returns what the box had counted before and after, and what is shown."""
+        for member, wh in self.seeds.items():
+            self.ha.wait_for(TOTALS[member], lambda s, kwh=wh / 1000: s["state"][0].isdigit()
+                             and float(s["state"]) >= kwh, 60)
+        before = [self.flowed()]
+        self.add(0.01)
+        self.counted()
+        before.append(self.flowed())
+        return before, {member: self.total(member) for member in TOTALS}
+
     # -- what must be true at the end
 
     def assert_only_rose(self, since: int) -> dict[str, tuple[float, float]]:
@@ -323,14 +334,7 @@ class RestartTests(Restarts):
     options = {**OPTIONS, "zone": "Europe/Stockholm"}
 
     def test_totals_rise_by_what_flowed_over_restarts_in_every_order(self) -> None:
-        for member, wh in self.seeds.items():
-            self.ha.wait_for(TOTALS[member], lambda s, kwh=wh / 1000: s["state"][0].isdigit()
-                             and float(s["state"]) >= kwh, 60)
-        before = [self.flowed()]
-        self.add(0.01)
-        self.counted()
-        before.append(self.flowed())
-        shown = {member: self.total(member) for member in TOTALS}
+        before, shown = self.begin()
 
         for place, order in enumerate(itertools.permutations(("bridge", "box", "broker"))):
             self.restart_in_order(order, abruptly=place % 2 == 1)
@@ -369,14 +373,7 @@ class LongRestartTests(Restarts):
 
     def test_home_assistants_own_statistics_rise_by_what_flowed(self) -> None:
         ids = list(TOTALS.values())
-        for member, wh in self.seeds.items():
-            self.ha.wait_for(TOTALS[member], lambda s, kwh=wh / 1000: s["state"][0].isdigit()
-                             and float(s["state"]) >= kwh, 60)
-        before = [self.flowed()]
-        self.add(0.01)
-        self.counted()
-        before.append(self.flowed())
-        shown = {member: self.total(member) for member in TOTALS}
+        before, shown = self.begin()
         orders = list(itertools.permutations(("bridge", "box", "broker")))
         for place, order in enumerate(orders):
             self.restart_in_order(order, abruptly=place % 2 == 1)

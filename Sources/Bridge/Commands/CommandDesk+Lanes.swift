@@ -29,7 +29,16 @@ extension JSONValue {
 
 /// What happens inside one loadpoint's queue.
 extension CommandDesk {
-    func lane(_ command: Command) -> String { command.loadpoint.map { "car/\($0)" } ?? "site" }
+    func lane(_ command: Command) -> String { Self.lane(of: command.loadpoint) }
+
+    /// - Parameter loadpoint: `nil` for the site.
+    private static func lane(of loadpoint: String?) -> String { loadpoint.map { "car/\($0)" } ?? "site" }
+
+    /// A command of that loadpoint waits or is at the box.
+    func isUnderWay(loadpoint: String) -> Bool {
+        guard let lane = lanes[Self.lane(of: loadpoint)] else { return false }
+        return lane.current != nil || !lane.waiting.isEmpty
+    }
 
     /// Loadpoints at which a command is under way.
     var busy: Set<String> { Set(lanes.values.compactMap(\.current?.command.loadpoint)) }

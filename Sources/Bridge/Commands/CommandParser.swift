@@ -169,16 +169,7 @@ struct CommandParser {
 
         private static func isShort(_ text: String, _ most: Int) -> Bool {
             !text.isEmpty && text.utf8.count <= 4 * most && text.count <= most
-                && text.unicodeScalars.allSatisfy(isPrintable)
-        }
-
-        private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
-                .paragraphSeparator:
-                false
-            default: true
-            }
+                && TypedText.isPrintable(text)
         }
     }
 

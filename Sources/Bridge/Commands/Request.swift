@@ -36,22 +36,14 @@ struct Request: Sendable, Equatable {
 /// One stage of a request, as `result` tells it.
 struct RequestResult: Sendable, Equatable {
     enum Stage: String, Sendable { case received, done, refused }
-    /// Why a request is refused. Stable: automations compare these.
-    enum Code: String, Sendable {
-        case badPayload = "bad_payload"
-        case unknownCommand = "unknown_command"
-        case retained
-        case unsupported
-        case unavailable
-    }
     var stage: Stage
-    var code: Code?
+    var code: CommandCode?
     var text: String
     var value: String?
 
     var isFinal: Bool { stage != .received }
 
-    static func refused(_ code: Code, _ text: String) -> RequestResult {
+    static func refused(_ code: CommandCode, _ text: String) -> RequestResult {
         RequestResult(stage: .refused, code: code, text: text)
     }
 }

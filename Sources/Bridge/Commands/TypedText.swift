@@ -15,6 +15,19 @@ enum TypedText {
         return String(slice)
     }
 
+    /// Whether nothing is in it that disturbs whoever reads it: no control or format
+    /// character, none of private use or without a meaning.
+    static func isPrintable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
+                .paragraphSeparator:
+                false
+            default: true
+            }
+        }
+    }
+
     /// A word without case, with `_` between its parts.
     static func word(_ text: String) -> String {
         trimmed(text).lowercased().split { $0.isWhitespace || $0 == "_" || $0 == "-" }.joined(separator: "_")

@@ -138,11 +138,3 @@ extension BridgeMachine {
         speak(waiting.car.map { "\($0): \(text)" } ?? text, to: waiting.asker, now: now)
     }
 }
-
-extension CommandDesk {
-    /// A command of that loadpoint waits or is at the box.
-    func isUnderWay(loadpoint: String) -> Bool {
-        guard let lane = lanes["car/\(loadpoint)"] else { return false }
-        return lane.current != nil || !lane.waiting.isEmpty
-    }
-}

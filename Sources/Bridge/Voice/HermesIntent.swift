@@ -98,15 +98,7 @@ struct HermesIntent: Sendable, Equatable {
 
     /// Not empty, not longer, and nothing in it that no sentence has.
     private static func isPrintable(_ text: String, atMost limit: Int) -> Bool {
-        (1...limit).contains(text.utf8.count)
-            && text.unicodeScalars.allSatisfy { scalar in
-                switch scalar.properties.generalCategory {
-                case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
-                    .paragraphSeparator:
-                    false
-                default: true
-                }
-            }
+        (1...limit).contains(text.utf8.count) && TypedText.isPrintable(text)
     }
 
     // MARK: What was said

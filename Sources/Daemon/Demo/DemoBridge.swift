@@ -53,6 +53,6 @@ struct DemoBridge: Sendable {
         return await Visit(assembly).publish(messages, within: .seconds(15))
             ? "The demo's \(messages.count) topics and entities were cleared on \(mqtt.host):\(mqtt.port)."
             : "The broker at \(mqtt.host):\(mqtt.port) cannot be reached, so the demo's topics under "
-                + "\(mqtt.baseTopic)/\(assembly.site.id) are still there."
+                + "\(assembly.root) are still there."
     }
 }

@@ -19,6 +19,14 @@ struct SiteAssembly: Sendable {
     /// How many times faster than ours the household's clock runs; 1 but for a demo.
     var speed = 1.0
 
+    /// First levels of every topic of the site, as the bridge has them.
+    var root: String { TopicTree(base: settings.mqtt.baseTopic, site: site.id).root }
+
+    /// For a verb that got no further than the broker's address.
+    var brokerIsAway: String {
+        "the broker at \(settings.mqtt.host):\(settings.mqtt.port) cannot be reached; ftw-mqtt check says why"
+    }
+
     /// How the box is reached.
     ///
     /// - Throws: `WebSocketURLError` when the relay's address is none.

@@ -100,7 +100,7 @@ struct CheckVerb {
         if options.offline { return .done }
         if let process = folder.daemonProcess() {
             // One more session could push out somebody's phone: a box keeps four.
-            let base = "\(assembly.settings.mqtt.baseTopic)/\(assembly.site.id)"
+            let base = assembly.root
             let verdict = BridgeWord(
                 topics: await Visit(assembly).retained(
                     ["\(base)/bridge/availability", "\(base)/box/link"], within: Self.patience),

@@ -26,7 +26,7 @@ struct SendVerb {
         let assembly = SiteAssembly(
             settings: settings, site: site, loop: WebSocketLoop(), ambient: around.ambient)
         let order = SentCommand(
-            options: options, root: assembly.bridge(for: nil).tree.root, id: options.id ?? UUID().uuidString,
+            options: options, root: assembly.root, id: options.id ?? UUID().uuidString,
             now: around.ambient.time.wall)
         let terminal = Terminal.of(STDOUT_FILENO, environment: environment, plain: options.common.plain)
         let end = await Visit(assembly).follow(
@@ -39,9 +39,7 @@ struct SendVerb {
         switch end {
         case .ended(let last): return order.stage(last)?.exitCode ?? .failed
         case .unreached:
-            around.complain(
-                "the broker at \(settings.mqtt.host):\(settings.mqtt.port) cannot be reached; "
-                    + "ftw-mqtt check says why")
+            around.complain(assembly.brokerIsAway)
             return .unreachable
         case .silent(let heard):
             around.complain(

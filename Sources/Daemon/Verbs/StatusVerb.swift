@@ -19,12 +19,10 @@ struct StatusVerb {
         guard let site = around.site(options.site, of: settings) else { return .usage }
         let assembly = SiteAssembly(
             settings: settings, site: site, loop: WebSocketLoop(), ambient: around.ambient)
-        let base = "\(settings.mqtt.baseTopic)/\(site.id)"
+        let base = assembly.root
         let answer = await Visit(assembly).retained(["\(base)/#"], within: .seconds(10))
         guard let answer else {
-            around.complain(
-                "the broker at \(settings.mqtt.host):\(settings.mqtt.port) cannot be reached; "
-                    + "ftw-mqtt check says why")
+            around.complain(assembly.brokerIsAway)
             return .unreachable
         }
         let terminal = Terminal.of(STDOUT_FILENO, environment: environment, plain: options.common.plain)

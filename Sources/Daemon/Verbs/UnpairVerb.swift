@@ -77,7 +77,7 @@ struct UnpairVerb {
     /// - Returns: The process that still does after a while; `nil` when there is none.
     private func holder(of assembly: SiteAssembly, _ folder: StateFolder) async -> Int32? {
         let time = assembly.ambient.time
-        let topic = "\(assembly.settings.mqtt.baseTopic)/\(assembly.site.id)/bridge/availability"
+        let topic = "\(assembly.root)/bridge/availability"
         var process: Int32?
         // A look later it has noticed; what it says last is that it is offline.
         for pause in [Household.pairingLook + .seconds(1)] + Array(repeating: .seconds(1), count: 20) {

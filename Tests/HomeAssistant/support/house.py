@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from .broker import Broker
-from .children import Child, free_port, program, work_folder
-from .console import Console
+from .children import free_port, program
 from .counts import counts
+from .steered import Steered
 from .waiting import wait_until
 
 
-class House:
+class House(Steered):
     """`ftw-mqtt demo --no-bridge --console`: what a real bridge pairs with.
 
     The box's identity lies in a file, so that a house that was killed and started again is the same
@@ -21,38 +21,18 @@ class House:
 
     def __init__(self, broker: Broker, folder: Path | None = None,
                  options: list[str] | None = None) -> None:
-        self.broker = broker
-        self.folder = folder or work_folder("house")
+        super().__init__(broker, "house", folder)
         self.relay_port = free_port()
         self._options = options or []
-        self._child: Child | None = None
-        self._console: Console | None = None
 
     def start(self) -> House:
         """Starts it and waits until it can be asked."""
-        self._child = Child(
+        self._run(
             [program(), "demo", "--no-bridge", "--console", "--no-print", "--plain",
              "--relay-port", str(self.relay_port), "--state", str(self.folder / "box.json"),
-             "--broker", f"{self.broker.host}:{self.broker.port}", *self._options],
-            self.folder / "house.log", keeps_input=True)
-        self._console = Console(self._child)
+             "--broker", f"{self.broker.host}:{self.broker.port}", *self._options])
         self("where")
         return self
-
-    def __call__(self, command: str) -> str:
-        """One line to the console, such as `car plug`; its answer without the mark."""
-        assert self._console is not None, "the house is not running"
-        return self._console(command)
-
-    def state(self) -> dict[str, Any]:
-        """The truth: what house and box hold, whatever anybody shows."""
-        assert self._console is not None, "the house is not running"
-        return self._console.state()
-
-    def car(self, loadpoint: str = "garage") -> dict[str, Any]:
-        """The truth of one charging point."""
-        assert self._console is not None, "the house is not running"
-        return self._console.car(loadpoint)
 
     def wait_car(self, what: str, fits: Callable[[dict[str, Any]], Any], loadpoint: str = "garage",
                  timeout: float = 30) -> dict[str, Any]:
@@ -70,17 +50,6 @@ class House:
     @property
     def relay_url(self) -> str:
         return f"ws://127.0.0.1:{self.relay_port}"
-
-    def stop(self) -> None:
-        if self._child:
-            self._child.stop()
-            self._child = None
-
-    def kill(self) -> None:
-        """The power of box and relay fails."""
-        if self._child:
-            self._child.kill()
-            self._child = None
 
     def restart(self) -> None:
         counts["restarts"] += 1
