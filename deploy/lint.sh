@@ -22,6 +22,11 @@ if grep -rnE '^(public |private )?import (Foundation|FoundationNetworking)$' Sou
     echo "lint: FoundationEssentials only"
     status=1
 fi
+# A limit in a unit test runs out by what its neighbours do. Only the whole stack waits for a world.
+if grep -rnE '\.timeLimit' Tests --include='*.swift' | grep -v '^Tests/IntegrationTests/'; then
+    echo "lint: a time limit outside the integration tests"
+    status=1
+fi
 # One file, one thought.
 while read -r lines file; do
     if [ "$file" != total ] && [ "$lines" -gt 400 ]; then

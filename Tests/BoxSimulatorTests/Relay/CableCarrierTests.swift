@@ -4,7 +4,7 @@ import Testing
 
 @testable import BoxSimulator
 
-@Suite(.timeLimit(.minutes(1))) struct CableCarrierTests {
+@Suite struct CableCarrierTests {
     @Test func aPulledCableIsALossAndEachTimeThereIsANewCarrier() async {
         let made = Mutex<[PlugCarrier]>([])
         let cable = CableCarrier {
