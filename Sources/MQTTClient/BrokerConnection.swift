@@ -19,6 +19,7 @@ final class BrokerConnection {
     private var knowsClaim = false
     private var saidHello = false
     private var saidOverflow = false
+    private var saidWaiting = false
     /// Nothing lay unread in the socket then.
     private var quietUntil = ContinuousClock.now
     private var asked:
@@ -98,19 +99,24 @@ final class BrokerConnection {
             }
             wait = min(wait, Self.milliseconds(left))
         }
-        var events = Int16(POLLIN)
+        // What is acknowledged has to be kept, so what cannot be kept is not read. The library
+        // acknowledges what it reads by itself.
+        let reads = handshaking || !state.channel.isFull
+        if !reads { sayWaiting() }
+        var events = reads ? Int16(POLLIN) : 0
         if !handshaking, handle.wantsToWrite { events |= Int16(POLLOUT) }
         var polled = [
-            pollfd(fd: handle.socket, events: events, revents: 0),
+            // A socket whose other end is gone would not let the thread sleep.
+            pollfd(fd: events == 0 ? -1 : handle.socket, events: events, revents: 0),
             pollfd(fd: state.wakeup.readEnd, events: Int16(POLLIN), revents: 0),
         ]
         // A look that does not wait tells whether there was anything before this moment.
         let looked = ContinuousClock.now
         _ = poll(&polled, 1, 0)
-        if polled[0].revents & Int16(POLLIN) == 0 { quietUntil = looked }
+        if reads, polled[0].revents & Int16(POLLIN) == 0 { quietUntil = looked }
         _ = poll(&polled, 2, wait)
         if polled[1].revents != 0 { state.wakeup.clear() }
-        if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { step { handle.read() } }
+        if reads, polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { step { handle.read() } }
         // During the handshake reading goes first and writing waits for quiet: a TLS 1.3
         // broker refuses our certificate after we think we are through, and a CONNECT
         // sent into that would turn its reason into a reset.
@@ -150,7 +156,8 @@ final class BrokerConnection {
                 if !saidOverflow, state.channel.dropped > before {
                     saidOverflow = true
                     state.ambient.log.error(
-                        "more messages arrive than can be taken in: the oldest are left out and counted")
+                        "more messages arrive with QoS 0 than can be taken in: the oldest are left out and "
+                            + "counted")
                 }
             case .unreadableMessage: state.shared.withLock { $0.counters.receivedDropped += 1 }
             }
@@ -213,6 +220,13 @@ final class BrokerConnection {
         }
         guard reason >= 0x80, let topic else { return }
         sayOnce(topic) { "the broker did not take \(topic): \(Reason.words(reason))" }
+    }
+
+    private func sayWaiting() {
+        guard !saidWaiting else { return }
+        saidWaiting = true
+        state.ambient.log.warning(
+            "more messages arrive than can be taken in: no more are read until there is room")
     }
 
     private func sayOnce(_ topic: String, _ line: () -> String) {

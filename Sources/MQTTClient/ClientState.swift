@@ -39,7 +39,7 @@ final class ClientState: Sendable {
     init(settings: MQTTSettings, ambient: Ambient) {
         self.settings = settings
         self.ambient = ambient
-        channel = EventChannel(messageLimit: settings.bounds.inboxMessages)
+        channel = EventChannel(bounds: settings.bounds, wakeup: wakeup)
         shared = Mutex(
             Shared(outbox: Outbox(bounds: settings.bounds), redial: RedialMachine(settings: settings)))
     }

@@ -20,81 +20,26 @@ struct Arrival: Sendable {
     }
 }
 
-/// Events that wait for their reader. Pure.
-///
-/// Messages are bounded; those of QoS 0 give way first, then the oldest, and are counted. News of the
-/// connection is never lost to a burst of messages; what is outdated by newer
-/// news is.
-struct EventQueue {
-    private let messageLimit: Int
-    private let newsLimit = 64
-    private var waiting: [Arrival] = []
-    private var messages = 0
-    private(set) var dropped: UInt64 = 0
-
-    init(messageLimit: Int) { self.messageLimit = max(1, messageLimit) }
-
-    var count: Int { waiting.count }
-
-    mutating func put(_ arrival: Arrival) {
-        switch arrival.event {
-        case .message:
-            // What was acknowledged stays longer: nobody sends it again.
-            if messages >= messageLimit,
-                let oldest = waiting.firstIndex(where: \.event.isUnacknowledged)
-                    ?? waiting.firstIndex(where: \.event.isMessage)
-            {
-                waiting.remove(at: oldest)
-                messages -= 1
-                dropped += 1
-            }
-            messages += 1
-        case .disconnected:
-            // Of attempt after attempt in vain only the newest says when the next one is.
-            if case .disconnected = waiting.last?.event { waiting.removeLast() }
-        case .connected: break
-        }
-        waiting.append(arrival)
-        if waiting.count - messages > newsLimit { dropOldestNews() }
-    }
-
-    mutating func take() -> Arrival? {
-        guard !waiting.isEmpty else { return nil }
-        let arrival = waiting.removeFirst()
-        if arrival.event.isMessage { messages -= 1 }
-        return arrival
-    }
-
-    /// One `connected` and the `disconnected` after it, so that what is left still alternates.
-    private mutating func dropOldestNews() {
-        for _ in 0..<2 {
-            if let oldest = waiting.firstIndex(where: { !$0.event.isMessage }) { waiting.remove(at: oldest) }
-        }
-    }
-}
-
-extension BrokerEvent {
-    fileprivate var isMessage: Bool {
-        if case .message = self { return true }
-        return false
-    }
-
-    fileprivate var isUnacknowledged: Bool {
-        if case .message(let message) = self { return message.qos == .atMostOnce }
-        return false
-    }
-}
-
 /// The queue of events between the network thread and its one reader.
 final class EventChannel: Sendable {
     private struct State {
         var queue: EventQueue
         var reader: CheckedContinuation<Arrival?, Never>?
         var finished = false
+        /// Nothing is read until there is room again.
+        var isFull = false
     }
     private let state: Mutex<State>
+    private let wakeup: Wakeup
 
-    init(messageLimit: Int) { state = Mutex(State(queue: EventQueue(messageLimit: messageLimit))) }
+    /// - Parameter wakeup: Wakes whoever puts events in, once there is room again.
+    init(bounds: MQTTSettings.Bounds, wakeup: Wakeup) {
+        state = Mutex(State(queue: EventQueue(bounds: bounds)))
+        self.wakeup = wakeup
+    }
+
+    /// Nothing more should be put in for now.
+    var isFull: Bool { state.withLock { $0.isFull } }
 
     /// For one consumer; ends once the client has ended and everything was read.
     var stream: AsyncStream<BrokerEvent> {
@@ -119,6 +64,7 @@ final class EventChannel: Sendable {
                 return reader
             }
             state.queue.put(arrival)
+            state.isFull = state.isFull || state.queue.isFull
             return nil
         }
         reader?.resume(returning: arrival)
@@ -134,12 +80,18 @@ final class EventChannel: Sendable {
 
     private func next() async -> Arrival? {
         await withCheckedContinuation { (reader: CheckedContinuation<Arrival?, Never>) in
+            var hasRoomAgain = false
             let now = state.withLock { state -> Arrival?? in
-                if let arrival = state.queue.take() { return .some(arrival) }
+                if let arrival = state.queue.take() {
+                    hasRoomAgain = state.isFull && state.queue.hasRoom
+                    if hasRoomAgain { state.isFull = false }
+                    return .some(arrival)
+                }
                 if state.finished || Task.isCancelled || state.reader != nil { return .some(nil) }
                 state.reader = reader
                 return nil
             }
+            if hasRoomAgain { wakeup.wake() }
             if let now { reader.resume(returning: now) }
         }
     }

@@ -10,8 +10,10 @@ import Synchronization
 /// everything again, and nothing from before is sent late.
 public final class MQTTClient: Sendable {
     private let state: ClientState
-    /// Every event in order, for one consumer. Messages are bounded
-    /// (`Bounds.inboxMessages`), news of the connection is never lost to them.
+    /// Every event in order, for one consumer. Messages are bounded: of those with
+    /// QoS 0 the oldest give way (`Bounds.inboxUnacknowledged`), and for the others the
+    /// broker has to wait (`Bounds.inboxMessages`, `Bounds.inboxBytes`). News of the
+    /// connection is never lost to them.
     /// Ends when `run()` has returned and everything was read.
     public let events: AsyncStream<BrokerEvent>
 

@@ -51,8 +51,13 @@ public struct MQTTSettings: Sendable {
         /// QoS 1 messages sent and not yet acknowledged. 20 is also where
         /// libmosquitto is fastest.
         public var inFlight = 20
-        /// Received messages that wait for the reader; the oldest gives way.
-        public var inboxMessages = 1_024
+        /// Received messages that were acknowledged and wait for the reader. At so many
+        /// nothing more is read from the broker, until a quarter of them has gone.
+        public var inboxMessages = 16_384
+        /// The same, by their topics and payloads in bytes.
+        public var inboxBytes = 16 << 20
+        /// Received messages of QoS 0 that wait for the reader; the oldest gives way.
+        public var inboxUnacknowledged = 1_024
         /// The largest packet the broker may send us, in bytes
         /// (MQTT 5.0 §3.1.2.11.4). A 3.1.1 broker is not told; there the message
         /// is received and dropped.

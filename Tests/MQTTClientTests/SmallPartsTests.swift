@@ -71,41 +71,80 @@ extension EventQueue {
         return events
     }
 
+    private func bounds(kept: Int = 4, loose: Int = 4, bytes: Int = 1 << 20) -> MQTTSettings.Bounds {
+        var bounds = MQTTSettings.Bounds()
+        (bounds.inboxMessages, bounds.inboxUnacknowledged, bounds.inboxBytes) = (kept, loose, bytes)
+        return bounds
+    }
+    private func loose(_ text: String) -> BrokerEvent { .message(Message("t", text, qos: .atMostOnce)) }
+    private func kept(_ text: String) -> BrokerEvent { .message(Message("car/set", text)) }
+
     @Test func tooManyMessagesDropTheOldestAndNoNews() {
-        var queue = EventQueue(messageLimit: 2)
+        var queue = EventQueue(bounds: bounds(loose: 2))
         queue.put(session)
-        for number in 1...5 { queue.put(.message(Message("t", "\(number)"))) }
+        for number in 1...5 { queue.put(loose("\(number)")) }
         queue.put(loss("gone"))
         #expect(queue.dropped == 3)
-        #expect(
-            drain(&queue) == [
-                session, .message(Message("t", "4")), .message(Message("t", "5")), loss("gone"),
-            ])
+        #expect(drain(&queue) == [session, loose("4"), loose("5"), loss("gone")])
     }
 
     /// What was acknowledged, like a command, is sent by nobody again.
-    @Test func whatWasNotAcknowledgedGivesWayFirst() {
-        var queue = EventQueue(messageLimit: 3)
-        queue.put(.message(Message("car/set", "a", qos: .atLeastOnce)))
-        for number in 1...5 { queue.put(.message(Message("t", "\(number)", qos: .atMostOnce))) }
-        queue.put(.message(Message("car/set", "b", qos: .atLeastOnce)))
-        #expect(queue.dropped == 4)
-        #expect(
-            drain(&queue) == [
-                .message(Message("car/set", "a", qos: .atLeastOnce)),
-                .message(Message("t", "5", qos: .atMostOnce)),
-                .message(Message("car/set", "b", qos: .atLeastOnce)),
-            ])
+    @Test func whatWasAcknowledgedIsNeverDropped() {
+        var queue = EventQueue(bounds: bounds(kept: 3, loose: 2))
+        let all = (1...10).map { kept("\($0)") }
+        for (place, event) in all.enumerated() {
+            #expect(queue.isFull == (place >= 3))
+            queue.put(loose("\(place)"))
+            queue.put(event)
+        }
+        // The loose ones found room only while it was not full.
+        #expect(drain(&queue) == all && queue.dropped == 10)
+        #expect(!queue.isFull && queue.hasRoom)
+    }
+
+    @Test func theyComeInTheOrderTheyWerePutIn() {
+        var queue = EventQueue(bounds: bounds(kept: 100_000, loose: 100_000))
+        var dice = SeededDice(7)
+        var expected: [BrokerEvent] = []
+        var taken: [BrokerEvent] = []
+        for number in 0..<5_000 {
+            // Two losses one after the other would be one.
+            let isNews = number % 50 == 0
+            let event = isNews ? session : Bool.random(using: &dice) ? loose("\(number)") : kept("\(number)")
+            expected.append(event)
+            queue.put(event)
+            if Bool.random(using: &dice), let next = queue.take() { taken.append(next.event) }
+        }
+        // Of 100 pieces of news the oldest gave way.
+        taken += drain(&queue)
+        #expect(taken.filter { $0 != session } == expected.filter { $0 != session })
+        #expect(queue.count == 0 && queue.dropped == 0)
+    }
+
+    @Test func manyBytesFillItToo() {
+        var queue = EventQueue(bounds: bounds(kept: 1_000, bytes: 10_000))
+        let large = String(repeating: "x", count: 3_000)
+        for _ in 0..<4 {
+            #expect(!queue.isFull)
+            queue.put(kept(large))
+        }
+        #expect(queue.isFull && !queue.hasRoom)
+        queue.put(loose(large))
+        #expect(queue.dropped == 1)
+        _ = queue.take()
+        #expect(!queue.isFull && !queue.hasRoom)
+        _ = queue.take()
+        #expect(queue.hasRoom)
     }
 
     @Test func ofAttemptsInVainTheNewestStays() {
-        var queue = EventQueue(messageLimit: 2)
+        var queue = EventQueue(bounds: bounds())
         for number in 1...100 { queue.put(loss("\(number)")) }
         #expect(drain(&queue) == [loss("100")])
     }
 
     @Test func newsIsBoundedAndStillAlternates() {
-        var queue = EventQueue(messageLimit: 2)
+        var queue = EventQueue(bounds: bounds())
         for number in 1...1_000 {
             queue.put(session)
             queue.put(loss("\(number)"))

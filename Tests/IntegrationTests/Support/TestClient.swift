@@ -97,7 +97,7 @@ final class TestClient: Sendable {
         var settings = settings
         settings.clientID = "dump-\(UInt64.random(in: 0...UInt64.max))"
         settings.bounds.inboundPacketBytes = 4 << 20
-        settings.bounds.inboxMessages = 1 << 20
+        settings.bounds.inboxUnacknowledged = 1 << 20
         settings.will = nil
         let marker = "test/marker/\(settings.clientID)"
         let client = try await subscribed(settings, to: [filter, marker])
