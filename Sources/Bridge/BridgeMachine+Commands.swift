@@ -20,6 +20,8 @@ extension BridgeMachine {
 
     /// - Parameter ownID: For a payload without an id.
     mutating func take(_ message: Message, path: String, ownID: String, now: Moment) {
+        var message = message
+        if let topic = message.responseTopic, !isUsable(responseTopic: topic) { message.responseTopic = nil }
         let parser = CommandParser(
             household: publisher.documents.household,
             isReadOnly: settings.isReadOnly, open: settings.commands, site: publisher.site)

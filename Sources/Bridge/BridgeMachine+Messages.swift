@@ -79,12 +79,9 @@ extension BridgeMachine {
                 now: now)
             return
         }
-        guard message.text != nil else {
-            answer(
-                request,
-                .refused(.badPayload, say("Not done: this is no text.", "Inte gjort: detta är ingen text.")),
-                now: now)
-            return
+        if let problem = request.problem {
+            let text = problem.detail?[settings.language] ?? ""
+            return answer(request, .refused(problem.code, text), now: now)
         }
         switch TopicName(rawValue: path) {
         case .bridgePing:
@@ -155,7 +152,7 @@ extension BridgeMachine {
 
     /// A response topic must be a topic name, and none of ours: an answer there would pass
     /// for state, or for something that somebody said.
-    private func isUsable(responseTopic topic: String) -> Bool {
+    func isUsable(responseTopic topic: String) -> Bool {
         !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
             && tree.path(of: topic) == nil && !topic.hasPrefix("$") && !isOthersCommand(topic)
             && !topic.hasPrefix("\(settings.discoveryPrefix)/")

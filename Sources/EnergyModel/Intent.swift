@@ -93,6 +93,11 @@ public struct BoxRefusalReason: Sendable, Equatable {
     public var kind: Kind
     /// What the box added, for the log.
     public var detail: String?
+    /// What the wish would have had to name; `nil` when that is not the reason.
+    public var missing: Missing?
+
+    /// A part that a change cannot do without, because there is nothing it could be taken from.
+    public enum Missing: Sendable, CaseIterable { case goalLevel, goalTime, goalDays }
 
     public enum Kind: String, Sendable, CaseIterable {
         case notPluggedIn = "not_plugged_in"
@@ -108,9 +113,10 @@ public struct BoxRefusalReason: Sendable, Equatable {
         case outOfRange = "out_of_range"
     }
 
-    public init(kind: Kind, boxCode: String? = nil, detail: String? = nil) {
+    public init(kind: Kind, boxCode: String? = nil, detail: String? = nil, missing: Missing? = nil) {
         self.kind = kind
         self.boxCode = boxCode
         self.detail = detail
+        self.missing = missing
     }
 }

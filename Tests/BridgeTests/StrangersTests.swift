@@ -101,7 +101,7 @@ import Testing
                 "id": "a1", "from": nil, "topic": "ftw/home/bridge/request/ping", "stage": "done",
                 "final": true,
                 "code": nil,
-                "box_code": nil, "text": "Here.", "requested": #"{"id":"a1"}"#, "value": "pong",
+                "box_code": nil, "text": "Here.", "requested": [:], "value": "pong",
                 "at": "2026-11-30T10:00:00+01:00", "repeated": false,
             ])
         #expect(sent.to("result").allSatisfy { !$0.retained && $0.qos == .atLeastOnce })
@@ -141,6 +141,24 @@ import Testing
         let results = bench.feed(.message(Message("ftw/home/\(path)", "1"))).documents("result")
         #expect(results.map { $0["code"] } == ["unknown_command"])
         #expect(results.first?["final"] == true)
+    }
+
+    /// The same rules as for a command: what cannot be shown or kept is no id.
+    @Test(arguments: [
+        #"{"id":"\#(String(repeating: "x", count: 65))"}"#, #"{"id":"a\nb"}"#, #"{"id":""}"#, #"{"id":1.5}"#,
+        #"{"id":"a","from":"\#(String(repeating: "x", count: 41))"}"#, #"{"id":"a""#,
+        String(repeating: "x", count: 4_097),
+    ])
+    func aRequestIsHeldToTheRulesOfCommands(payload: String) {
+        for name in ["ping", "republish", "reload", "dance"] {
+            var bench = bench()
+            let results = bench.feed(.message(Message("ftw/home/bridge/request/\(name)", payload)))
+                .documents("result")
+            #expect(results.map { $0["code"] } == ["bad_payload"])
+            #expect(results.first?["stage"] == "refused" && results.first?["final"] == true)
+            #expect(results.first?["text"]?.stringValue?.hasPrefix("Not done: ") == true)
+            #expect(results.first?["id"]?.stringValue.map { $0.count <= 64 } == true)
+        }
     }
 
     @Test func bytesThatAreNoTextAreRefused() {

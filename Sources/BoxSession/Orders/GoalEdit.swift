@@ -36,10 +36,10 @@ struct GoalEdit: Equatable {
         } else if let held {
             level = held.soc
         } else {
-            throw OrderRefused(.precondition, "there is no goal yet: name its level")
+            throw OrderRefused(missing: .goalLevel, "there is no goal yet: name its level")
         }
         guard let at = minute ?? held?.minuteOfDay(in: zone, now: now) else {
-            throw OrderRefused(.precondition, "there is no goal yet: name its time")
+            throw OrderRefused(missing: .goalTime, "there is no goal yet: name its time")
         }
         guard (0..<1_440).contains(at) else {
             throw OrderRefused(.outOfRange, "a time is 0 to 1439 minutes after midnight")
@@ -52,7 +52,7 @@ struct GoalEdit: Equatable {
             mask = named
         } else if let held {
             guard let known = held.days else {
-                throw OrderRefused(.precondition, "the box's days cannot be read: name them")
+                throw OrderRefused(missing: .goalDays, "the box's days cannot be read: name them")
             }
             mask = known
         } else {

@@ -9,6 +9,11 @@ struct OrderRefused: Error, Equatable {
     init(_ kind: BoxRefusalReason.Kind, _ detail: String) {
         reason = BoxRefusalReason(kind: kind, detail: detail)
     }
+
+    /// A change that has nothing to take a part from.
+    init(missing: BoxRefusalReason.Missing, _ detail: String) {
+        reason = BoxRefusalReason(kind: .precondition, detail: detail, missing: missing)
+    }
 }
 
 /// One intent as a command, and how to tell that the box did it (FTW wire §7.6). Pure.

@@ -150,3 +150,23 @@ public struct StageReport: Sendable, Equatable {
         self.correlationData = correlationData
     }
 }
+
+/// Where else an answer is wanted (MQTT 5.0 §4.10.1), and the bytes to bring along.
+struct ReplyTo: Sendable, Equatable {
+    /// `nil` when no topic was named.
+    var topic: String?
+    var correlationData: [UInt8]?
+
+    init(_ command: Command) { (topic, correlationData) = (command.responseTopic, command.correlationData) }
+    init(_ report: StageReport) { (topic, correlationData) = (report.responseTopic, report.correlationData) }
+}
+
+extension StageReport {
+    /// The same for somebody who asked for the same id.
+    func again(to asker: ReplyTo) -> StageReport {
+        var report = self
+        (report.responseTopic, report.correlationData) = (asker.topic, asker.correlationData)
+        report.telling = .askedAgain
+        return report
+    }
+}

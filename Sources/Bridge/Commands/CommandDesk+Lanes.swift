@@ -135,35 +135,59 @@ extension CommandDesk {
             return end(job.command, .done, value: value.map(JSONValue.init), now: now)
         case .overtaken(let value):
             return end(job.command, .superseded, value: value.map(JSONValue.init), now: now)
-        case .unconfirmed: return end(job.command, .unconfirmed, now: now)
+        case .unconfirmed: return endUnknown(job, now: now)
         case .expired:
             return end(job.command, .expired, code: .expired, boxCode: "E_CMD_EXPIRED", now: now)
         case .refused(let reason):
             return end(
-                job.command, .refused, code: CommandCode(reason.kind), boxCode: reason.boxCode, now: now)
+                job.command, .refused, code: CommandCode(reason.kind), boxCode: reason.boxCode,
+                detail: reason.missing.map(LocalText.init), now: now)
         case .neverArrived: return end(job.command, .notDelivered, code: .noAnswer, now: now)
         }
     }
 
     func report(
         _ command: Command, _ stage: Stage, code: CommandCode? = nil, boxCode: String? = nil,
-        value: JSONValue? = nil, now: Moment
+        detail: LocalText? = nil, value: JSONValue? = nil, now: Moment
     ) -> StageReport {
         StageReport(
             id: command.id, from: command.from, topic: command.topic, loadpoint: command.loadpoint,
-            stage: stage, code: code,
-            boxCode: boxCode, requested: command.requested, value: value, at: now.wall,
+            stage: stage, code: code, boxCode: boxCode, detail: detail,
+            requested: command.requested, value: value, at: now.wall,
             responseTopic: command.responseTopic, correlationData: command.correlationData)
     }
 
     /// Ends a command. The ledger holds the end before anybody hears of it.
     mutating func end(
         _ command: Command, _ stage: Stage, code: CommandCode? = nil, boxCode: String? = nil,
-        value: JSONValue? = nil, now: Moment
+        detail: LocalText? = nil, value: JSONValue? = nil, now: Moment
     ) -> [Action] {
-        let final = report(command, stage, code: code, boxCode: boxCode, value: value, now: now)
+        let final = report(
+            command, stage, code: code, boxCode: boxCode, detail: detail, value: value, now: now)
         ledger.note(.ended, final, command.intent, isOurID: command.isOurID)
-        return [.save, .report(final)]
+        return [.save] + tell(final)
+    }
+
+    /// Ends a command of which nobody knows what became of it. The words say whether
+    /// the box had it.
+    mutating func endUnknown(_ job: Job, value: JSONValue? = nil, now: Moment) -> [Action] {
+        end(
+            job.command, .unconfirmed, code: .noAnswer, detail: job.wasAcknowledged ? .takenByTheBox : nil,
+            value: value, now: now)
+    }
+
+    // MARK: Who else asked
+
+    /// A stage, to whoever asked first and to everybody who asked for the same.
+    func tell(_ report: StageReport) -> [Action] {
+        [.report(report)] + (alsoAsked[report.id] ?? []).map { .report(report.again(to: $0)) }
+    }
+
+    mutating func listens(_ asker: ReplyTo, to report: StageReport) {
+        guard let topic = asker.topic, !topic.isEmpty, asker != ReplyTo(report) else { return }
+        let listening = alsoAsked[report.id] ?? []
+        guard listening.count < limits.listeners, !listening.contains(asker) else { return }
+        alsoAsked[report.id] = listening + [asker]
     }
 
     // MARK: What never comes near the box
@@ -180,8 +204,12 @@ extension CommandDesk {
         return isNext && sends >= limits.sendsPerMinute ? .rateLimited : nil
     }
 
-    mutating func refuse(_ command: Command, _ code: CommandCode, now: Moment) -> [Action] {
-        passes(report(command, .refused, code: code, now: now), isOurID: command.isOurID, now: now)
+    mutating func refuse(
+        _ command: Command, _ code: CommandCode, detail: LocalText? = nil, now: Moment
+    ) -> [Action] {
+        passes(
+            report(command, .refused, code: code, detail: detail, now: now), isOurID: command.isOurID,
+            now: now)
     }
 
     /// Answers what goes no further. Of too many in a minute each is still answered,
@@ -213,6 +241,7 @@ extension CommandDesk {
         }
         prunedAt = now.wall
         ledger.prune(now: now.wall)
+        alsoAsked = alsoAsked.filter { ledger[$0.key] != nil }
     }
 
     // MARK: Whether anybody heard
@@ -241,10 +270,10 @@ extension CommandDesk {
 
     /// Ends that a broker that has just come is to be told.
     public var untold: [StageReport] {
-        ledger.untold.map { report in
-            var report = report
-            if perhapsTold.contains(report.id) { report.telling = .perhapsAgain }
-            return report
+        ledger.untold.flatMap { report in
+            var first = report
+            if perhapsTold.contains(report.id) { first.telling = .perhapsAgain }
+            return [first] + (alsoAsked[report.id] ?? []).map { report.again(to: $0) }
         }
     }
 
@@ -255,6 +284,7 @@ extension CommandDesk {
         for (id, moment) in told where now.monotonic >= moment + limits.toldFor {
             told[id] = nil
             perhapsTold.remove(id)
+            alsoAsked[id] = nil
             if ledger.told(id) { isNews = true }
         }
         hearAt = told.values.min().map { max($0 + limits.toldFor, now.monotonic + .seconds(1)) }

@@ -33,6 +33,9 @@ public struct CommandDesk: Sendable {
         /// More refusals than this of one loadpoint are answered and otherwise left alone.
         public var refusalsPerMinute = 10
         public var waitingPerLane = 16
+        /// Who asks for an id that is under way, beyond the first and with a topic for the
+        /// answer, hears of it up to this many.
+        public var listeners = 8
         /// Between two levels of one loadpoint, so that a slider is a few sends.
         public var levelGap = Duration.seconds(1)
         /// How long an end must have been told before it counts as heard.
@@ -92,6 +95,8 @@ public struct CommandDesk: Sendable {
     var refusals: [String: [Duration]] = [:]
     /// Ends that a broker was given, here or before a restart, and that may have got there.
     var perhapsTold: Set<String>
+    /// Who else asked for the same id while it was under way, and where they want to hear of it.
+    var alsoAsked: [String: [ReplyTo]] = [:]
     var linkIsUp = false
 
     /// - Parameter ledger: What the disk remembered; call ``resume(now:)`` next.
@@ -120,7 +125,7 @@ public struct CommandDesk: Sendable {
             } else if lanes[key]?.current != nil {
                 // One is at the box at a time, so the disk tells of something that
                 // did not happen. Nobody can say what became of it.
-                actions += end(command, .unconfirmed, code: .noAnswer, now: now)
+                actions += endUnknown(Job(command: command, since: now.monotonic), now: now)
             } else {
                 var job = Job(command: command, since: now.monotonic)
                 job.step = .broken
@@ -141,7 +146,7 @@ public struct CommandDesk: Sendable {
     public mutating func arrived(
         _ command: Command, level: KnownLevel?, otherwise: CommandCode = .precondition, now: Moment
     ) -> [Action] {
-        if let again = repeated(command.id, command.responseTopic, command.correlationData) { return again }
+        if let again = repeated(command.id, ReplyTo(command)) { return again }
         var command = command
         guard command.deadline > now.monotonic else {
             return end(command, .expired, code: .expired, now: now)
@@ -149,7 +154,9 @@ public struct CommandDesk: Sendable {
         let key = lane(command)
         if case .level(.step(let step)) = command.intent {
             guard let base = newestLevel(key) ?? newer(confirmed[key], level)?.soc else {
-                return refuse(command, otherwise, now: now)
+                return refuse(
+                    command, otherwise, detail: otherwise == .precondition ? .nothingToCountFrom : nil,
+                    now: now)
             }
             // Whole percents, as the box's own buttons send them.
             let target = min(1, max(0, ((base + step) * 100).rounded() / 100))
@@ -169,17 +176,16 @@ public struct CommandDesk: Sendable {
     /// answered. Nothing of it is written to disk; its id has had its answer for
     /// as long as this process remembers.
     public mutating func refused(_ report: StageReport, isOurID: Bool, now: Moment) -> [Action] {
-        if let again = repeated(report.id, report.responseTopic, report.correlationData) { return again }
+        if let again = repeated(report.id, ReplyTo(report)) { return again }
         return passes(report, isOurID: isOurID, now: now)
     }
 
-    /// The first answer again, to whoever asks again.
-    private func repeated(_ id: String, _ topic: String?, _ correlation: [UInt8]?) -> [Action]? {
-        guard var report = ledger[id]?.report else { return nil }
-        report.responseTopic = topic
-        report.correlationData = correlation
-        report.telling = .askedAgain
-        return [.report(report)]
+    /// The first answer again, to whoever asks again. Of what is still under way they hear
+    /// the rest too.
+    private mutating func repeated(_ id: String, _ asker: ReplyTo) -> [Action]? {
+        guard let entry = ledger[id] else { return nil }
+        if !entry.isSettled { listens(asker, to: entry.report) }
+        return [.report(entry.report.again(to: asker))]
     }
 
     // MARK: The link
@@ -207,7 +213,7 @@ public struct CommandDesk: Sendable {
         lanes[key]?.current?.wasAcknowledged = true
         let accepted = report(job.command, .accepted, now: now)
         ledger.note(.sent, accepted, job.command.intent, isOurID: job.command.isOurID)
-        return [.save, .report(accepted)]
+        return [.save] + tell(accepted)
     }
 
     /// The command at the box ended.
@@ -224,8 +230,7 @@ public struct CommandDesk: Sendable {
             let next = lanes[key]?.waiting.filter(\.isLevel) ?? []
             lanes[key]?.waiting.removeAll(where: \.isLevel)
             for job in next {
-                actions += end(
-                    job.command, .refused, code: CommandCode(reason.kind), boxCode: reason.boxCode, now: now)
+                actions += close(job, outcome, now: now)
             }
         }
         return actions + pump(key, now: now)
@@ -249,11 +254,13 @@ public struct CommandDesk: Sendable {
         case .differs(let value):
             // With a receipt it was carried out and then changed, or not carried
             // out; without one it did not get there.
-            actions = end(
-                job.command, job.wasAcknowledged ? .unconfirmed : .notDelivered, code: .noAnswer,
-                value: value.map(JSONValue.init), now: now)
+            let read = value.map(JSONValue.init)
+            actions =
+                job.wasAcknowledged
+                ? endUnknown(job, value: read, now: now)
+                : end(job.command, .notDelivered, code: .noAnswer, value: read, now: now)
         case .unknown:
-            actions = end(job.command, .unconfirmed, code: .noAnswer, now: now)
+            actions = endUnknown(job, now: now)
         }
         return actions + pump(key, now: now)
     }
@@ -269,7 +276,7 @@ public struct CommandDesk: Sendable {
                 case .broken, .settling:
                     if let settleBy = job.settleBy, now.monotonic >= settleBy {
                         lanes[key]?.current = nil
-                        actions += end(job.command, .unconfirmed, code: .noAnswer, now: now)
+                        actions += endUnknown(job, now: now)
                     }
                 case .atBox:
                     if now.monotonic >= job.since + limits.atBoxAtMost {

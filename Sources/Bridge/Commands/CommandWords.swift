@@ -49,7 +49,6 @@ extension SiteDocuments {
         case .done: return say(.receipt(.done))
         case .superseded:
             return say(.receipt(report.value.map { .overtaken(kept($0, topic)) } ?? .replaced))
-        case .unconfirmed where report.code == nil: return say(.receipt(.unsure))
         case .unconfirmed:
             return LocalText(
                 "The outcome is not known: no answer from the box.", "Utfallet är okänt: boxen svarade inte.")[
@@ -84,5 +83,35 @@ extension SiteDocuments {
             let known = Sentence.Refusal.all.first { $0.code == code.rawValue } ?? .unavailable
             return Sentence.refused(known).text(language, zone: zone, now: .distantPast)
         }
+    }
+}
+
+extension LocalText {
+    /// The box had it, and then nothing more was heard of it.
+    static let takenByTheBox = LocalText(
+        Sentence.receipt(.unsure).text(.en, zone: .utc, now: .distantPast),
+        Sentence.receipt(.unsure).text(.sv, zone: .utc, now: .distantPast))
+
+    static let nothingToCountFrom = LocalText(
+        "Not done: the car's level is not known, so a step has nothing to count from. Set the level itself.",
+        "Inte gjort: bilens nivå är okänd, så det finns inget att räkna steget från. Ange själva nivån.")
+
+    /// What has to be said for a goal that cannot be changed, since there is none.
+    init(_ missing: BoxRefusalReason.Missing) {
+        self =
+            switch missing {
+            case .goalLevel:
+                LocalText(
+                    "Not done: there is no goal yet, so its level has to be named too.",
+                    "Inte gjort: det finns inget mål än, så även nivån måste anges.")
+            case .goalTime:
+                LocalText(
+                    "Not done: there is no goal yet, so its time has to be named too.",
+                    "Inte gjort: det finns inget mål än, så även tiden måste anges.")
+            case .goalDays:
+                LocalText(
+                    "Not done: the goal's days at the box cannot be read, so they have to be named too.",
+                    "Inte gjort: målets dagar hos boxen går inte att läsa, så även de måste anges.")
+            }
     }
 }

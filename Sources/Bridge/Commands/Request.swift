@@ -9,27 +9,25 @@ struct Request: Sendable, Equatable {
     var from: String?
     /// The full topic it came in on.
     var topic: String
-    /// The payload as text, shortened; `nil` when it is no text.
-    var requested: String?
+    /// What was asked for, shortened; null when it is no text.
+    var requested: JSONValue
     /// Where else the answer is wanted (MQTT 5.0 §4.10.1), and the bytes to bring along.
     var responseTopic: String?
     var correlationData: [UInt8]?
 
-    private static let longestText = 200
+    /// Why it is none; `nil` when it could be read.
+    var problem: CommandProblem?
 
-    /// - Parameter ownID: Used when the payload brings no id.
+    /// - Parameter ownID: Used when the payload brings no id that can be used.
     init(_ message: Message, ownID: String) {
         topic = message.topic
         responseTopic = message.responseTopic
         correlationData = message.correlationData
-        requested = message.text.map { String($0.prefix(Self.longestText)) }
-        let document = try? JSONValue(parsing: message.payload)
-        switch document?["id"] {
-        case .string(let text)? where !text.isEmpty: id = String(text.prefix(Self.longestText))
-        case .int(let number)?: id = String(number)
-        default: id = ownID
-        }
-        from = document?["from"]?.stringValue.flatMap(CommandParser.Envelope.name)
+        var envelope = CommandParser.Envelope()
+        do throws(CommandProblem) { try envelope.read(message) } catch { problem = error }
+        id = envelope.id ?? ownID
+        from = envelope.from
+        requested = envelope.requested
     }
 }
 
@@ -54,7 +52,7 @@ extension SiteDocuments {
             "id": .string(request.id), "from": text(request.from), "topic": .string(request.topic),
             "stage": .string(result.stage.rawValue), "final": .bool(result.isFinal),
             "code": text(result.code?.rawValue), "box_code": nil, "text": .string(result.text),
-            "requested": text(request.requested), "value": text(result.value), "at": at,
+            "requested": request.requested, "value": text(result.value), "at": at,
             // Such a request is carried out each time, so each answer is its first.
             "repeated": false,
         ]

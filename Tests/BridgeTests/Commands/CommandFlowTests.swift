@@ -182,6 +182,81 @@ import Testing
         #expect(bench.orders.count == 1)
     }
 
+    /// Whoever asks for an id that is under way hears the rest of it, each at the own place.
+    @Test func everybodyWhoAskedForTheSameHearsItsEnd() {
+        var bench = bench()
+        let pause = #"{"id":"k","value":"pause"}"#
+        var sent = ask(&bench, "car/garage/control/set", pause, answerTo: "me/1")
+        sent += ask(&bench, "car/garage/control/set", pause, answerTo: "me/2")
+        sent += ask(&bench, "car/garage/control/set", pause, answerTo: "me/2")
+        sent += ask(&bench, "car/garage/control/set", pause)
+        sent += bench.feed(.progress("k", .acknowledged))
+        sent += ask(&bench, "car/garage/control/set", pause, answerTo: "me/3")
+        sent += bench.feed(.progress("k", .ended(.applied(.text("paused")))))
+        func stages(_ topic: String) -> [String] {
+            sent.filter { $0.topic == topic }.compactMap { message in
+                let document = try? JSONValue(parsing: message.payload)
+                return
+                    "\(document?["stage"]?.stringValue ?? "-") \(document?["repeated"]?.boolValue ?? false)"
+            }
+        }
+        #expect(stages("me/1") == ["received false", "accepted false", "done false"])
+        #expect(stages("me/2") == ["received true", "received true", "accepted true", "done true"])
+        #expect(stages("me/3") == ["accepted true", "done true"])
+        // Everybody else is told once, and who named no place is answered there.
+        #expect(
+            stages("ftw/home/result") == [
+                "received false", "received true", "accepted false", "done false",
+            ])
+        #expect(
+            sent.filter { $0.topic.hasPrefix("me/") }.allSatisfy {
+                $0.correlationData == Array($0.topic.utf8)
+            })
+        #expect(bench.orders.count == 1 && bench.machine.publisher.health.commands == ["done": 1])
+    }
+
+    @Test func anEndWhileTheBrokerIsAwayFindsEverybodyWhoAsked() {
+        var bench = bench()
+        let pause = #"{"id":"k","value":"pause"}"#
+        _ = ask(&bench, "car/garage/control/set", pause, answerTo: "me/1")
+        for place in 2...40 { _ = ask(&bench, "car/garage/control/set", pause, answerTo: "me/\(place)") }
+        bench.feed(.disconnected(BrokerLoss(code: .closed, sentence: "gone")))
+        #expect(bench.feed(.progress("k", .ended(.applied(nil)))).isEmpty)
+        let topics = bench.connect().filter { $0.topic.hasPrefix("me/") }.map(\.topic)
+        #expect(topics == (1...9).map { "me/\($0)" })
+        bench.pass(.seconds(10))
+        #expect(bench.machine.desk.alsoAsked.isEmpty)
+    }
+
+    /// The words say whether the box had it, the code is the same.
+    @Test(arguments: [
+        (true, "Taken by the box, outcome not known."),
+        (false, "The outcome is not known: no answer from the box."),
+    ])
+    func anUnknownOutcomeHasItsCode(wasAcknowledged: Bool, text: String) {
+        var bench = bench()
+        _ = ask(&bench, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)
+        if wasAcknowledged { bench.feed(.progress("k", .acknowledged)) }
+        let result = bench.feed(.progress("k", .ended(.unconfirmed))).documents("result").last
+        #expect(result?["stage"] == "unconfirmed" && result?["code"] == "no_answer")
+        #expect(result?["text"] == .string(text))
+    }
+
+    @Test(arguments: BoxRefusalReason.Missing.allCases)
+    func aChangeOfNoGoalSaysWhatToName(missing: BoxRefusalReason.Missing) {
+        var texts: Set<String> = []
+        for language in Language.allCases {
+            var bench = bench(settings(language: language))
+            _ = ask(&bench, "car/garage/goal/set", #"{"id":"k","value":80}"#)
+            let refusal = BoxRefusalReason(kind: .precondition, missing: missing)
+            let result = bench.feed(.progress("k", .ended(.refused(refusal)))).documents("result").last
+            #expect(result?["code"] == "precondition")
+            texts.insert(result?["text"]?.stringValue ?? "")
+        }
+        let word = ["goalLevel": "level", "goalTime": "time", "goalDays": "days"]["\(missing)"] ?? "?"
+        #expect(texts.count == 2 && texts.contains { $0.contains(word) })
+    }
+
     @Test func anEndThatABrokerOrARunTookAlongIsToldAsARepeat() {
         var first = bench()
         _ = ask(&first, "car/garage/control/set", #"{"id":"k","value":"pause"}"#)

@@ -148,7 +148,7 @@ import Testing
         (BoxOutcome.refused(BoxRefusalReason(kind: .notPluggedIn)), "Not done: plug the car in first."),
         (.refused(BoxRefusalReason(kind: .dispatchBlocked)), "Not done: the house meter is silent."),
         (.expired, "Not done: the request was too old."),
-        (.unconfirmed, "Taken by the box, outcome not known."),
+        (.unconfirmed, "The outcome is not known: no answer from the box."),
         (.overtaken(.number(0.7)), "The box kept another value: 70 percent."),
     ])
     func everyOtherEndIsToldAsItIs(outcome: BoxOutcome, text: String) {
@@ -156,6 +156,14 @@ import Testing
         bench.feed(.message(heard("FtwSetLevel", ["level": 62])))
         let sent = bench.feed(.progress(bench.orders[0].id, .ended(outcome)))
         #expect(sent.spoken == ["endSession: \(text)"])
+    }
+
+    @Test func whatTheBoxHadAndSaidNoMoreOfIsToldSo() {
+        var bench = voiceBench()
+        bench.feed(.message(heard("FtwSetLevel", ["level": 62])))
+        bench.feed(.progress(bench.orders[0].id, .acknowledged))
+        let sent = bench.feed(.progress(bench.orders[0].id, .ended(.unconfirmed)))
+        #expect(sent.spoken == ["endSession: Taken by the box, outcome not known."])
     }
 
     @Test func whatDoesNotEndInTimeIsNotConfirmed() {
