@@ -18,8 +18,10 @@ final class HouseStage: Sendable {
     let relay: InMemoryRelay
     let house: SimulatedHouse
     let box: SimulatedBox
-    let session: BoxSession
     let memory: KeptMemory
+    private let plan: Plan
+    /// The bridge's part: a run of it, which ``restartBridge()`` ends and begins anew.
+    private let bridge: Mutex<(session: BoxSession, running: Task<Void, Never>?)>
     private let lines = Lines()
 
     /// What the session wrote in its log.
@@ -70,19 +72,52 @@ final class HouseStage: Sendable {
         box = SimulatedBox(
             settings: boxSettings, house: house, carrier: relay.carrier(room: "home", end: .box),
             ambient: ambient)
+        self.plan = plan
+        let session = try Self.session(
+            plan, boxKey: boxSettings.identity.publicKey, relay: relay, time: time, lines: lines)
+        bridge = Mutex((session: session, running: nil))
+    }
+
+    private static func session(
+        _ plan: Plan, boxKey: [UInt8], relay: InMemoryRelay, time: ManualTime, lines: Lines
+    ) throws -> BoxSession {
         var settings = BoxSessionSettings(
             identity: try X25519KeyPair(secret: Array(repeating: 1, count: 31) + [9]),
-            boxKey: boxSettings.identity.publicKey, build: "test")
+            boxKey: boxKey, build: "test")
         settings.readInterval = plan.readInterval
         settings.zone = plan.zone
         settings.memory = plan.memory
         settings.goalConsent = plan.consent
         let carrier = relay.carrier(room: "home", end: .app)
-        session = BoxSession(
+        return BoxSession(
             settings: settings, carrier: carrier,
             ambient: Ambient(
                 time: time, log: Log(threshold: .debug) { [lines] _, line in lines.add(line) },
                 chance: { 0.5 }))
+    }
+
+    var session: BoxSession { bridge.withLock { $0.session } }
+
+    private func start() {
+        // Ended by `stop()`.
+        bridge.withLock { bridge in
+            bridge.running = Task { [session = bridge.session] in await session.run() }
+        }
+    }
+
+    private func stop() async {
+        let running = bridge.withLock { $0.running.take() }
+        running?.cancel()
+        await running?.value
+    }
+
+    /// Another run of the bridge: the same key and the same disk, nothing else of before.
+    func restartBridge() async throws {
+        await stop()
+        let boxKey = box.settings.identity.publicKey
+        let next = try Self.session(plan, boxKey: boxKey, relay: relay, time: time, lines: lines)
+        bridge.withLock { $0.session = next }
+        start()
     }
 
     /// The key under which the box knows us.
@@ -99,10 +134,16 @@ final class HouseStage: Sendable {
             clientKey: try ourKey, role: plan.role)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await stage.box.run() }
-            group.addTask { await stage.session.run() }
-            let isLive = await stage.goLive()
-            #expect(isLive)
-            try await body(stage)
+            stage.start()
+            do {
+                let isLive = await stage.goLive()
+                #expect(isLive)
+                try await body(stage)
+            } catch {
+                await stage.stop()
+                throw error
+            }
+            await stage.stop()
             group.cancelAll()
         }
     }

@@ -96,14 +96,19 @@ import Testing
 
     /// What is left of the hold runs out; nobody charges by what an earlier run was asked.
     @Test func anotherRunOfTheBridgeDoesNotGoOn() async throws {
-        let plan = HouseStage.Plan()
-        try await HouseStage.run(plan) { stage in await begin(stage, minutes: 120) }
-        try await HouseStage.run(plan) { stage in
-            stage.house.hold(7_000)
-            await stage.refresh()
-            await stage.pass(11 * 60)
+        try await HouseStage.run { stage in
+            await begin(stage, minutes: 120)
+            await stage.pass(60)
+            try await stage.restartBridge()
+            #expect(await stage.goLive())
             #expect(await stage.site.leases.isEmpty)
-            #expect(await stage.box.requestLog.commands.isEmpty)
+            #expect(stage.house.now { $0.chargers.first?.hold } != nil)
+            await stage.pass(31 * 60)
+            // Renewing would have been due twice.
+            #expect(await holds(stage) == [1_800])
+            #expect(await stage.site.leases.isEmpty)
+            #expect(stage.house.now { $0.chargers.first?.hold } == nil)
+            #expect(await stage.car()?.loadpoint.hold == Loadpoint.Hold.none)
         }
     }
 

@@ -168,6 +168,70 @@ import Testing
         await stage.close()
     }
 
+    // MARK: Many at once
+
+    @Test func fiftyTapsAreAFewSends() async throws {
+        let stage = try await Stage()
+        await stage.box.setCar(.estimated(0.2))
+        let bridge = try stage.bridge()
+        _ = try await stage.settled()
+        let asker = try await asker(stage)
+        let before = try await stage.picture("a level") { $0.document("car/garage/level")?["level"] != nil }
+        let start = try #require(before.document("car/garage/level")?["level"]?.doubleValue)
+        for tap in 0..<50 {
+            asker.client.publish(
+                Message("ftw/home/car/garage/level/adjust", #"{"id":"tap-\#(tap)","value":"+1"}"#))
+            try await Task.sleep(for: .milliseconds(40))
+        }
+        var ends: [JSONValue] = []
+        for tap in 0..<50 { ends.append(try await end("tap-\(tap)", asker, stage)) }
+        let sent = await stage.box.requestLog.commands.count
+        let done = ends.filter { $0["stage"] == "done" }
+        #expect(sent <= 6 && done.count == sent)
+        #expect(ends.filter { $0["stage"] == "superseded" }.count == 50 - sent)
+        #expect(ends.last?["stage"] == "done")
+        #expect(abs((ends.last?["value"]?.doubleValue ?? 0) - (start + 50)) < 0.51)
+        let after = try await stage.picture("the new level") {
+            abs(($0.document("car/garage/level")?["level"]?.doubleValue ?? 0) - (start + 50)) < 0.51
+        }
+        #expect(after.document("car/garage/level")?["origin"] == "person")
+        print("50 taps: \(sent) sends, from \(start) to \(ends.last?["value"]?.text ?? "?")")
+        await asker.close()
+        await bridge.stop()
+        await stage.close()
+    }
+
+    /// Whatever the broker handed over and took our receipt for is answered, and what is right is done.
+    @Test func aFloodIsAnsweredToTheLast() async throws {
+        let stage = try await Stage()
+        await stage.box.setCar(.noGoal)
+        let bridge = try stage.bridge()
+        _ = try await stage.settled()
+        let asker = try await asker(stage, to: ["ftw/home/result", "answers/flood"])
+        let count = 3_000
+        for number in 0..<count {
+            asker.client.publish(
+                Message(
+                    "ftw/home/car/garage/level/set", Array(#"{"id":"bad-\#(number)","value":900}"#.utf8),
+                    responseTopic: "answers/flood"))
+            // The client in this test has an outbox too.
+            if number.isMultiple(of: 500) { await asker.client.drain(limit: .seconds(30)) }
+        }
+        asker.client.publish(Message(control, #"{"id":"good","value":"pause"}"#))
+        #expect(try await end("good", asker, stage)["stage"] == "done")
+        let answered = try await stage.eventually("every answer") { () -> Set<String>? in
+            let ids = Set(Self.documents(asker, "answers/flood").compactMap { $0["id"]?.stringValue })
+            return ids.count == count ? ids : nil
+        }
+        #expect(answered.count == count)
+        let codes = Set(Self.documents(asker, "answers/flood").compactMap { $0["code"]?.stringValue })
+        #expect(codes.isSubset(of: ["out_of_range", "bad_payload", "rate_limited"]))
+        #expect(await stage.box.requestLog.commands.count == 1)
+        await asker.close()
+        await bridge.stop()
+        await stage.close()
+    }
+
     // MARK: Whose answer it is
 
     @Test func twoClientsGetExactlyTheirOwnStages() async throws {
