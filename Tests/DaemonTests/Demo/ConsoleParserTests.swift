@@ -176,7 +176,7 @@ import Testing
     @Test func noGarbageTraps() {
         var dice = SeededDice(26)
         let words =
-            ConsoleHelp.lines.flatMap { $0.form.split { " |[]%…".contains($0) }.map(String.init) }
+            ConsoleHelp.entries.flatMap { $0.form.split { " |[]%…".contains($0) }.map(String.init) }
             + ["-1", "0", "55", "1e309", "9223372036854775808", "07:00", "::", "é", "🚗", "--", "'"]
         for _ in 0..<20_000 {
             let count = Int.random(in: 0...6, using: &dice)
@@ -190,10 +190,38 @@ import Testing
         for (line, _) in Self.understood {
             #expect(verbs.contains(String(line.split { " \t".contains($0) }.first ?? "")))
         }
-        #expect(ConsoleHelp.text("nothing") == nil)
-        #expect(ConsoleHelp.text("relay") == "relay drop|rotate|stop|start")
-        #expect(ConsoleHelp.text("prices")?.contains("again after box restart") == true)
-        #expect(ConsoleHelp.text(nil)?.contains("\n") == false)
+        #expect(ConsoleHelp.lines("nothing") == nil)
+        #expect(
+            ConsoleHelp.lines("meter") == [
+                "  meter lose|restore", "      the site meter; without it nothing may be dispatched",
+            ])
+        // Nothing of it could be taken for an answer, and it fits a terminal.
+        let all = ConsoleHelp.lines(nil) ?? []
+        #expect(all.count == 2 * ConsoleHelp.entries.count)
+        #expect(all.allSatisfy { $0.hasPrefix("  ") && $0.count <= 120 && !$0.contains("\n") })
+    }
+
+    /// What the list says can be typed is understood, whichever way one chooses.
+    @Test(arguments: ConsoleHelp.entries.map(\.form))
+    func everyFormOfTheHelpIsUnderstood(form: String) throws {
+        let examples = [
+            "%": ["55"], "SECONDS": ["30"], "WH": ["4000"], "W": ["2300"], "N": ["1", "120"], "KEY": ["idle"],
+            "LABEL": ["At home"], "NAME": ["grid-meter"], "CODE": ["E_CONFLICT"], "VALUE": ["0.7"],
+            "PATH": ["/api/loadpoints"], "ÖRE…": ["90", "80 70.5 -60"], "KWH": ["1.5"], "HH:MM": ["07:00"],
+            "WORD": ["car"], "TIME": ["2026-10-25T00:00:00+02:00"], "ID": ["garage"],
+        ]
+        func choices(_ word: String) -> [String] { word.split(separator: "|").map(String.init) }
+        var lines = [""]
+        for word in form.split(separator: " ").map(String.init) {
+            let isOptional = word.hasPrefix("[")
+            let bare = isOptional ? String(word.dropFirst().dropLast()) : word
+            let numbers = form.contains("status") ? ["503"] : examples["N"] ?? []
+            let options = choices(bare).flatMap { $0 == "N" ? numbers : examples[$0] ?? [$0] }
+            lines = lines.flatMap { line in
+                (isOptional ? [line] : []) + options.map { line.isEmpty ? $0 : "\(line) \($0)" }
+            }
+        }
+        for line in lines { #expect(throws: Never.self) { try ConsoleParser.parse(line) } }
     }
 }
 

@@ -32,9 +32,9 @@ struct DemoConsole: Sendable {
         return false
     }
 
-    /// One whole line on standard output, whatever others print there.
+    /// Whole lines on standard output, whatever others print there.
     private static func say(_ text: String) {
-        let line = text.replacing("\n", with: " ") + "\n"
+        let line = text + "\n"
         line.utf8.withContiguousStorageIfAvailable { bytes in
             bytes.withMemoryRebound(to: CChar.self) { clinux_write_stdout($0.baseAddress, $0.count) }
         }
@@ -47,11 +47,25 @@ struct DemoConsole: Sendable {
         case .text(let text):
             do throws(ConsoleFault) {
                 guard let command = try ConsoleParser.parse(text) else { return (nil, false) }
-                return ("= \(try await carryOut(command))", command == .quit)
+                if case .help(let verb) = command { return (try Self.help(verb), false) }
+                return ("= \(Self.oneLine(try await carryOut(command)))", command == .quit)
             } catch {
-                return ("! \(error.text)", false)
+                return ("! \(Self.oneLine(error.text))", false)
             }
         }
+    }
+
+    private static func oneLine(_ text: String) -> String { text.replacing("\n", with: " ") }
+
+    /// The list, and then the answer: whoever reads answers finds one line here too.
+    private static func help(_ verb: String?) throws(ConsoleFault) -> String {
+        guard let lines = ConsoleHelp.lines(verb) else {
+            throw ConsoleFault(
+                "no command begins with \(ConsoleWords.shown(verb ?? "")); known are "
+                    + ConsoleHelp.verbs.joined(separator: ", "))
+        }
+        let answer = verb == nil ? "help WORD shows some of them" : "help shows all"
+        return (lines + ["= \(answer)"]).joined(separator: "\n")
     }
 
     // MARK: Carrying out
@@ -59,13 +73,7 @@ struct DemoConsole: Sendable {
     /// - Returns: A short fact about what is so now.
     private func carryOut(_ command: ConsoleCommand) async throws(ConsoleFault) -> String {
         switch command {
-        case .help(let verb):
-            guard let text = ConsoleHelp.text(verb) else {
-                throw ConsoleFault(
-                    "no command begins with \(ConsoleWords.shown(verb ?? "")); known are "
-                        + ConsoleHelp.verbs.joined(separator: ", "))
-            }
-            return text
+        case .help: return ""  // answered before
         case .place: return "broker \(broker) relay \(house.relayURL)"
         case .link(let role): return await box.pairingLink(role: role)
         case .clock(let date):
