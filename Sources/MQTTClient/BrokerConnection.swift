@@ -101,7 +101,7 @@ final class BrokerConnection {
         }
         // What is acknowledged has to be kept, so what cannot be kept is not read. The library
         // acknowledges what it reads by itself.
-        let reads = handshaking || !state.channel.isFull
+        let reads = session == nil || !state.channel.isFull
         if !reads { sayWaiting() }
         var events = reads ? Int16(POLLIN) : 0
         if !handshaking, handle.wantsToWrite { events |= Int16(POLLOUT) }
