@@ -27,7 +27,7 @@ done
 
 status=0
 while read -r link; do
-    [ -e "$link" ] || { echo "readme: links to $link, which is not there" >&2; status=1; }
-done < <(grep -oE '\]\([^)#]+\)' "$readme" | sed -E 's/^\]\(//; s/\)$//' | grep -v '^http' | sort -u)
+    [ -e "${link%%#*}" ] || { echo "readme: links to $link, which is not there" >&2; status=1; }
+done < <(grep -oE '\]\([^)#][^)]*\)' "$readme" | sed -E 's/^\]\(//; s/\)$//' | grep -v '^http' | sort -u)
 echo "readme: $count blocks ran"
 exit $status

@@ -6,5 +6,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 echo "demo: building; this takes some minutes the first time" >&2
+deploy/install.sh demo
 deploy/build.sh
 exec .build/release/ftw-mqtt demo "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what building, demo and tests need on Debian 12. Does nothing when all of it is there.
+# Installs what building, demo or tests need on Debian 12. Does nothing when all of it is there.
 #
-#   deploy/install.sh        as root, or as a user who may use sudo
+#   deploy/install.sh [build|demo|tests]     as root, or as a user who may use sudo; [tests], which is all
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -10,9 +10,21 @@ if ! command -v swift >/dev/null; then
     exit 1
 fi
 
+wanted=${1:-tests}
+grep -qx "# $wanted" "$here/packages.txt" || {
+    echo "install: nothing is called '$wanted'; known are build, demo and tests" >&2
+    exit 1
+}
 missing=()
+last=
 while read -r package; do
-    case $package in '' | '#'*) continue ;; esac
+    case $package in
+        '#'*) # The parts after the wanted one are not looked at.
+            [ "$last" != "$wanted" ] || break
+            last=${package#'# '}
+            continue ;;
+        '') continue ;;
+    esac
     status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
     [ "$status" = "install ok installed" ] || missing+=("$package")
 done <"$here/packages.txt"
@@ -27,8 +39,13 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
 fi
 echo "install: ${missing[*]}"
-# The broker is started by demo and tests on a port of their own. RUNLEVEL=1 keeps the package from
-# starting one as a service on the machine.
+# The broker is started by demo and tests on a port of their own: no service of the machine is started,
+# in the way Debian's packages ask for it. A machine that has rules of its own for that keeps them.
+rules=/usr/sbin/policy-rc.d
+if [ ! -e "$rules" ]; then
+    trap '"${as_root[@]}" rm -f "$rules"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$rules"
+fi
 "${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
