@@ -44,6 +44,8 @@ public struct EnergyTracker: Sendable {
     public private(set) var total: EnergyLedger?
     private var today: EnergyLedger?
     private var day: LocalDay?
+    /// The midnight that ``today`` counts from: the zone may become known after the day began.
+    private var midnight: Date?
     /// What a box without a ledger says of its days.
     private var days: EnergyDays?
     /// The first reading of an earlier history is done. Before that a total would
@@ -116,9 +118,10 @@ public struct EnergyTracker: Sendable {
 
     private mutating func turn(zone: Zone, now: Date) {
         let current = zone.day(of: now)
-        guard day != current else { return }
-        day = current
-        today = EnergyLedger(since: zone.start(of: current))
+        let start = zone.start(of: current)
+        guard day != current || midnight != start else { return }
+        (day, midnight) = (current, start)
+        today = EnergyLedger(since: start)
         shown = nil
     }
 }

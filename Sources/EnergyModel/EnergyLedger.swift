@@ -37,7 +37,8 @@ public struct EnergyHistory: Sendable, Equatable {
     /// In order of time.
     public var buckets: [Bucket]
 
-    static let pointLimit = 20_000
+    /// A week in buckets of five minutes, of eight flows, with several readings of each.
+    static let pointLimit = 60_000
 
     public init(since: Date, until: Date, isTruncated: Bool = false, buckets: [Bucket]) {
         self.since = since
@@ -71,7 +72,10 @@ public struct EnergyHistory: Sendable, Equatable {
             return ()
         }
         self.init(
-            since: since, until: until, isTruncated: r.bool("truncated") ?? false,
+            since: since, until: until,
+            // What was not read here is asked for again, as what the box left out.
+            isTruncated: r.bool("truncated") ?? false
+                || members["points"]?.arrayValue?.count ?? 0 > Self.pointLimit,
             buckets: sums.map { Bucket(flow: $0.flow, start: $0.start, end: $0.end, energyWh: $1) })
     }
 

@@ -63,7 +63,8 @@ public struct PriceBoard: Sendable, Equatable {
     public var grid: Prices.Grid
     /// One per length asked for, in that order.
     public var cheapest: [Cheapest]
-    /// `nil` when no price is known for now.
+    /// Decided when the quarter or its price begins, and kept until the quarter ends: what
+    /// is published meanwhile counts from the next one. `nil` when no price is known for now.
     public var isCheapNow: Bool?
 
     /// More holes than this say nothing more.
@@ -78,11 +79,20 @@ public struct PriceTracker: Sendable {
     /// Window last answered for each length: one that runs is kept to its end.
     private var windows: [Double: CheapestWindow] = [:]
 
+    /// Whether now is cheap, as it was decided for this quarter.
+    private var decision: Decision?
+
     private var shown: PriceBoard?
     private var shownAt: Date?
     private var around: Around?
     /// When the board changes by time alone; `nil` while there is nothing to show.
     public private(set) var nextChange: Date?
+
+    private struct Decision: Sendable {
+        var quarter: Double
+        var slot: PriceSlot
+        var isCheap: Bool
+    }
 
     private struct Around: Sendable, Equatable {
         var zone: Zone
@@ -122,9 +132,8 @@ public struct PriceTracker: Sendable {
         around = Around(zone: zone, isOld: isOld)
         shownAt = now
         shown = make(prices, zone: zone, isOld: isOld, now: now)
-        let quarter = Double(Prices.quarterS)
-        let edge = Date(timeIntervalSince1970: (Double(now.wholeSeconds) / quarter).rounded(.down) * quarter)
-            .addingTimeInterval(quarter)
+        let edge = Date(timeIntervalSince1970: Self.quarter(of: now)).addingTimeInterval(
+            Double(Prices.quarterS))
         nextChange = [edge, prices.now(at: now).changesAt].compactMap { $0 }.min()
         return shown
     }
@@ -154,8 +163,28 @@ public struct PriceTracker: Sendable {
                     knownHours: answer.window == nil ? answer.knownHours : nil,
                     pricesUntil: answer.pricesUntil))
         }
-        board.isCheapNow = rules.cheapNow.isCheap(prices, window: ruled, now: now)
+        board.isCheapNow = settled(
+            rules.cheapNow.isCheap(prices, window: ruled, now: now), slot: current.slot, now: now)
         return board
+    }
+
+    /// Where the quarter of that moment begins, in seconds since 1970.
+    private static func quarter(of date: Date) -> Double {
+        let length = Double(Prices.quarterS)
+        return (Double(date.wholeSeconds) / length).rounded(.down) * length
+    }
+
+    /// Prices that are published at the edge of a quarter come a moment after it. Whoever
+    /// began to charge at the edge would be stopped at once.
+    private mutating func settled(_ isCheap: Bool?, slot: PriceSlot?, now: Date) -> Bool? {
+        guard let isCheap, let slot else {
+            decision = nil
+            return nil
+        }
+        let quarter = Self.quarter(of: now)
+        if let decision, decision.quarter == quarter, decision.slot == slot { return decision.isCheap }
+        decision = Decision(quarter: quarter, slot: slot, isCheap: isCheap)
+        return isCheap
     }
 }
 

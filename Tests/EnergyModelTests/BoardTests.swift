@@ -75,6 +75,28 @@ private func unwrap<Value>(_ value: Value?) throws -> Value {
         #expect(changes >= 2)
     }
 
+    /// Tomorrow's prices are asked for at an edge, so their answer comes a moment after it.
+    @Test(arguments: [CheapRule.level(3), .window(hours: 2)])
+    func pricesThatComeJustAfterTheEdgeCountFromTheNext(rule: CheapRule) throws {
+        let zone = try stockholm()
+        let midnight = zone.start(of: LocalDay(year: 2026, month: 10, day: 26))
+        let quarters = (0..<96).map { $0 / 4 == 14 ? 90.0 : 200 }
+        var tracker = tracker(prices(midnight, quarters), rule)
+        let edge = midnight.addingTimeInterval(14 * 3_600)
+        func isCheap(_ seconds: Double) -> Bool? {
+            tracker.board(zone: zone, isOld: false, now: edge.addingTimeInterval(seconds))?.isCheapNow
+        }
+        if case .window = rule {} else { #expect(isCheap(-1) == false) }
+        let before = try unwrap(isCheap(0.5))
+        let tomorrow = Array(repeating: -300.0, count: 96)
+        tracker.read(prices(midnight, quarters + tomorrow))
+        for second in [0.6, 2, 60, 899] { #expect(isCheap(second) == before) }
+        #expect(isCheap(900) == false)
+        // A price of now that is corrected counts at once.
+        tracker.read(prices(midnight, quarters.map { $0 == 90 ? -400 : $0 } + tomorrow))
+        #expect(isCheap(901) == (rule == .level(3)))
+    }
+
     @Test func aClockThatIsSetBackALittleTakesNothingBack() throws {
         let zone = try stockholm()
         let midnight = zone.start(of: LocalDay(year: 2026, month: 11, day: 30))
@@ -294,6 +316,43 @@ private func unwrap<Value>(_ value: Value?) throws -> Value {
         let midnight = zone.start(of: zone.day(of: now))
         let today = tracker.board(zone: zone, now: now)?.todayKWh[.gridImport] ?? 0
         #expect(abs(today * 1_000 - box.sum(midnight..<max(midnight, total.answeredUntil))) <= 10)
+    }
+
+    /// The box is away at the start, so its zone is known later, and the date may be the same.
+    @Test func aZoneThatBecomesKnownLaterBeginsTheDayAnew() throws {
+        let zone = try stockholm()
+        let midnight = zone.start(of: LocalDay(year: 2026, month: 11, day: 30))
+        let box = Box(origin: midnight.addingTimeInterval(-86_400))
+        let now = midnight.addingTimeInterval(12 * 3_600)
+        func today(_ zones: [Zone]) throws -> Double? {
+            var tracker = EnergyTracker(start: .zero)
+            for zone in zones {
+                for _ in 0..<3 {
+                    guard let ask = tracker.nextAsk(zone: zone, now: now) else { break }
+                    tracker.add(box.answer(ask, now: now), zone: zone, now: now)
+                }
+            }
+            return tracker.board(zone: zone, now: now)?.todayKWh[.gridImport]
+        }
+        let known = try unwrap(today([zone]))
+        #expect(known > 0)
+        #expect(try today([.utc, zone]) == known)
+    }
+
+    @Test func moreReadingsThanAreReadAreAskedForAgain() throws {
+        func point(_ number: Int) -> JSONValue {
+            [
+                "flow": "grid_import", "bucket_start_ms": .int(Int64(number) * 300_000),
+                "bucket_len_ms": 300_000, "energy_wh": 1,
+            ]
+        }
+        func history(_ count: Int) throws -> EnergyHistory {
+            let points = (0..<count).map { point($0 % 1_000) }
+            return try unwrap(
+                EnergyHistory(["since_ms": 0, "until_ms": 300_000_000, "points": .array(points)]))
+        }
+        #expect(try history(60_000).isTruncated == false)
+        #expect(try history(60_001).isTruncated)
     }
 
     @Test func roundingTakesNothingBack() throws {
