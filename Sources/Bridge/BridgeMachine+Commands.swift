@@ -78,6 +78,13 @@ extension BridgeMachine {
         carryOut(next, now: now)
     }
 
+    /// Nobody could tell later that it was done once, so it is not done.
+    mutating func notSaved(_ id: String, now: Moment) {
+        fault(
+            "state_not_saved", "The state folder cannot be written, so no command is carried out.", now: now)
+        carryOut(desk.notSaved(id, now: now), now: now)
+    }
+
     /// Carries out what the desk says, in its order. The ledger already holds
     /// all of it, so one save before the rest is enough, however many events that is.
     mutating func carryOut(_ todo: [CommandDesk.Action], now: Moment) {
@@ -127,6 +134,8 @@ extension BridgeMachine {
             publisher.documents.told(report, path: path), to: report.responseTopic, report.correlationData,
             askerOnly: report.telling == .askedAgain, now: now)
         guard report.stage.isFinal else { return }
+        // The other command of that id is neither ended nor told by this.
+        if report.telling == .notRemembered { return count(report.stage.rawValue) }
         answerAsker(report, path: path, now: now)
         if desk.isNews(report.id) {
             count(report.stage.rawValue)

@@ -18,6 +18,8 @@ struct BridgeMachine {
         case reloaded(Request, String)
         /// How an order at the box fares.
         case progress(String, BoxProgress)
+        /// An order that was not given to the box, because what it is remembered by could not be saved.
+        case notSaved(String)
         /// The box was read for an order whose fate is not known.
         case wasRead(String, BoxReadBack)
         case timerFired
@@ -179,6 +181,7 @@ struct BridgeMachine {
         case .reloaded(let request, let sentence):
             answer(request, RequestResult(stage: .done, text: sentence), now: now)
         case .progress(let id, let progress): advanced(id, progress, now: now)
+        case .notSaved(let id): notSaved(id, now: now)
         case .wasRead(let id, let result): carryOut(desk.readBack(id, result, now: now), now: now)
         case .timerFired:
             carryOut(desk.timerFired(now: now), now: now)

@@ -96,9 +96,13 @@ public actor BridgeService {
 
     /// One event through the machine, and what comes of it.
     private func feed(_ event: BridgeMachine.Event, more: Bool = false) {
+        var isLedgerSaved = true
+        var unsaved: [String] = []
         for action in machine.handle(event, now: Moment(ambient.time), more: more) {
             switch action {
             case .publish(let message): broker.publish(message)
+            case .save(BridgeMachine.commandsName, let ledger):
+                isLedgerSaved = memory.save(BridgeMachine.commandsName, ledger)
             case .save(let name, let value): memory.save(name, value)
             case .log(let level, let line): ambient.log(level, "\(settings.siteID): \(line)")
             case .subscribe(let attempt, let filters):
@@ -106,10 +110,13 @@ public actor BridgeService {
             case .askHealth: chores?.yield(.askHealth)
             case .someoneLooks: chores?.yield(.someoneLooks)
             case .reload(let request): chores?.yield(.reload(request))
+            // What the disk does not know of would be done again after a restart.
+            case .perform(let order) where !isLedgerSaved: unsaved.append(order.id)
             case .perform(let order): chores?.yield(.perform(order))
             case .readBack(let order): chores?.yield(.readBack(order))
             }
         }
+        for id in unsaved { feed(.notSaved(id)) }
         arm()
     }
 

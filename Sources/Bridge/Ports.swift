@@ -50,7 +50,9 @@ public protocol BridgeMemory: Sendable {
     func load(_ name: String) -> JSONValue?
     /// Replaces what is saved under that name. Must not block for long; a failure
     /// is the implementation's to report.
-    func save(_ name: String, _ value: JSONValue)
+    ///
+    /// - Returns: Whether it would outlive the process.
+    @discardableResult func save(_ name: String, _ value: JSONValue) -> Bool
 }
 
 /// Counters of the parts around the bridge, for `bridge/health`. `nil` is not known.

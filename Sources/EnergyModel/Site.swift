@@ -26,6 +26,9 @@ public struct SiteState: Sendable, Equatable {
     public var unsupported: Set<Intent.Kind> = []
     /// When the timed charging ends that this bridge keeps alive, by loadpoint.
     public var leases: [String: Date] = [:]
+    /// Loadpoints whose hold was ours and was found to be somebody else's now, though it looks
+    /// the same.
+    public var takenHolds: Set<String> = []
     /// When a person's hold ends, by loadpoint: as the bridge keeps it alive, or as the
     /// box says. Without an entry it has no end in time, or nobody knows.
     public var holdEnds: [String: Date] = [:]

@@ -203,7 +203,7 @@ import Testing
     private struct MemoryStandIn: BridgeMemory {
         let disk: [String: JSONValue]
         func load(_ name: String) -> JSONValue? { disk[name] }
-        func save(_ name: String, _ value: JSONValue) {}
+        func save(_ name: String, _ value: JSONValue) -> Bool { true }
     }
 
     @Test func nothingIsAnnouncedBeforeTheBoxIsKnown() {

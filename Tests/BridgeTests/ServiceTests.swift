@@ -22,8 +22,12 @@ final class FakeBox: BoxPort {
     let looks = Mutex(0)
     func someoneLooks() async { looks.withLock { $0 += 1 } }
 
+    private let given = Mutex<[BoxOrder]>([])
+    var orders: [BoxOrder] { given.withLock(\.self) }
+
     /// A box that takes no orders.
     func perform(_ order: BoxOrder) async -> AsyncStream<BoxProgress> {
+        given.withLock { $0.append(order) }
         let (progress, input) = AsyncStream.makeStream(of: BoxProgress.self)
         input.yield(.ended(.refused(BoxRefusalReason(kind: .unsupported))))
         input.finish()
@@ -100,8 +104,18 @@ final class FakeBroker: BrokerPort {
 
 final class FakeMemory: BridgeMemory {
     private let values = Mutex<[String: JSONValue]>([:])
+    private let full = Mutex(false)
+    /// The disk has no room.
+    var isFull: Bool {
+        get { full.withLock { $0 } }
+        set { full.withLock { $0 = newValue } }
+    }
     func load(_ name: String) -> JSONValue? { values.withLock { $0[name] } }
-    func save(_ name: String, _ value: JSONValue) { values.withLock { $0[name] = value } }
+    func save(_ name: String, _ value: JSONValue) -> Bool {
+        guard !isFull else { return false }
+        values.withLock { $0[name] = value }
+        return true
+    }
 }
 
 @Suite struct ServiceTests {
@@ -114,6 +128,37 @@ final class FakeMemory: BridgeMemory {
         BridgeService(
             settings: settings(), box: box, broker: broker, memory: memory, hooks: hooks,
             ambient: Ambient(time: time, chance: { 0.5 }))
+    }
+
+    /// A command that the disk does not know of would be done again after a restart.
+    @Test func onAFullDiskNothingIsCarriedOut() async {
+        let service = service()
+        await withTaskGroup { group in
+            group.addTask { await service.run() }
+            box.say(houseWithCars())
+            broker.happen(.connected(BrokerSession(version: .v5)))
+            _ = await broker.step { $0 == "publish ftw/home/bridge/availability" }
+            memory.isFull = true
+            let topic = "ftw/home/car/garage/control/set"
+            broker.happen(.message(Message(topic, #"{"id":"k","value":"pause"}"#)))
+            func results() -> [JSONValue] {
+                broker.sent.filter { $0.topic == "ftw/home/result" }.compactMap {
+                    try? JSONValue(parsing: $0.payload)
+                }
+            }
+            while results().last?["final"] != true { await Task.yield() }
+            #expect(results().map { $0["stage"] } == ["received", "refused"])
+            #expect(results().last?["text"]?.stringValue?.contains("state folder") == true)
+            let health = broker.sent.last { $0.topic == "ftw/home/bridge/health" }
+            let document = health.flatMap { try? JSONValue(parsing: $0.payload) }
+            #expect(document?["last_error"]?["code"] == "state_not_saved")
+            #expect(box.orders.isEmpty)
+            memory.isFull = false
+            broker.happen(.message(Message(topic, #"{"id":"l","value":"pause"}"#)))
+            while box.orders.isEmpty { await Task.yield() }
+            #expect(box.orders.map(\.id) == ["l"])
+            group.cancelAll()
+        }
     }
 
     @Test func subscribesThenPublishesThenIsOnline() async {

@@ -9,5 +9,7 @@ public protocol SessionMemory: Sendable {
     func load(_ name: String) -> JSONValue?
     /// Replaces what is saved under that name. Must not block for long; a failure
     /// is the implementation's to report.
-    func save(_ name: String, _ value: JSONValue)
+    ///
+    /// - Returns: Whether it would outlive the process.
+    @discardableResult func save(_ name: String, _ value: JSONValue) -> Bool
 }

@@ -76,8 +76,8 @@ extension BoxReadBack {
                 return
             }
             value = .number(current)
-            // It may have charged a little since.
-            isSo = abs(current - soc) <= 0.01
+            // It may have charged a little since. What is further off is more likely what was there before.
+            isSo = (-0.003...0.006).contains(current - soc)
         // Nobody knows from where it was to count.
         case .level(.step):
             self = .unknown
@@ -112,6 +112,15 @@ extension BoxReadBack {
             return
         }
         self = isSo ? .matches(value) : .differs(value)
+    }
+}
+
+extension Loadpoint {
+    /// Whatever an order can change is the same, a little charging apart.
+    func holdsTheSame(_ other: Loadpoint) -> Bool {
+        let level = abs((currentSoc ?? -1) - (other.currentSoc ?? -1))
+        return hold == other.hold && schedule == other.schedule && surplusOnly == other.surplusOnly
+            && boost?.active == other.boost?.active && pluggedIn == other.pluggedIn && level < 0.005
     }
 }
 

@@ -19,6 +19,7 @@ extension BoxSession {
             holdSeconds: seconds, endsAt: endsAt, at: now, wall: ambient.time.wall)
         guard let lease else { return }
         orders.leases[id] = lease
+        orders.taken.remove(id)
         ambient.log.info("charging at \(id) is renewed until its end")
         lookAtLease(id, lease.number)
     }
@@ -35,6 +36,7 @@ extension BoxSession {
     func endLease(_ id: String, _ reason: Lease.Reason, number: UInt64? = nil) {
         guard let lease = orders.leases[id], number ?? lease.number == lease.number else { return }
         orders.leases[id] = nil
+        if reason == .changed { orders.taken.insert(id) }
         ambient.log.info("charging at \(id) is not renewed any more: \(reason.rawValue)")
     }
 
@@ -44,12 +46,15 @@ extension BoxSession {
 
     /// A reading that was taken after the hold was placed may already show its end.
     func endLeasesSeenGone(_ cars: [CarState]) {
-        guard !orders.leases.isEmpty else { return }
         for car in cars where car.isCurrent {
-            guard let lease = orders.leases[car.loadpoint.id], car.readAt > lease.heldSince,
-                let reason = lease.stranger(car.loadpoint)
-            else { continue }
-            endLease(lease.loadpoint, reason)
+            if car.loadpoint.hold == Loadpoint.Hold.none { orders.taken.remove(car.id) }
+            guard let lease = orders.leases[car.loadpoint.id], car.readAt > lease.heldSince else { continue }
+            if let reason = lease.stranger(car.loadpoint) {
+                endLease(lease.loadpoint, reason)
+            } else if let since = lease.newSince(car.loadpoint), orders.looking[lease.loadpoint] == nil {
+                orders.looking[lease.loadpoint] = since
+                lookAtLease(lease.loadpoint, lease.number)
+            }
         }
     }
 
@@ -87,14 +92,17 @@ extension BoxSession {
     /// The hold as it is untouched, to recognise it later.
     private func lookAtLease(_ id: String, _ number: UInt64) {
         start { session in
-            guard let detail = await session.hold(of: id) else { return }
+            let detail = await session.hold(of: id)
             await session.looked(id, number, detail)
         }
     }
 
-    private func looked(_ id: String, _ number: UInt64, _ detail: ManualHoldDetail) {
-        guard orders.leases[id]?.number == number else { return }
-        if let reason = orders.leases[id]?.looked(detail) { endLease(id, reason, number: number) }
+    private func looked(_ id: String, _ number: UInt64, _ detail: ManualHoldDetail?) {
+        let since = orders.looking.removeValue(forKey: id)
+        guard let detail, orders.leases[id]?.number == number else { return }
+        if let reason = orders.leases[id]?.looked(detail, since: since) {
+            endLease(id, reason, number: number)
+        }
         settle()
     }
 

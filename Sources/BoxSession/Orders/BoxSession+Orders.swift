@@ -46,6 +46,13 @@ extension BoxSession {
         guard let loadpoint = list.loadpoints.first(where: { $0.id == id }) else { return .differs(nil) }
         let answer = BoxReadBack(order.intent, loadpoint, zone: zone, now: ambient.time.wall)
         if case .matches(let value) = answer { resumeLease(order, loadpoint, value) }
+        if let shown = siteNow().cars?.first(where: { $0.id == id })?.loadpoint,
+            !shown.holdsTheSame(loadpoint)
+        {
+            // The order, or somebody else, has changed it: everybody shall see that at once.
+            house.commandEnded()
+            settle()
+        }
         return answer
     }
 
@@ -308,6 +315,7 @@ extension BoxSession {
         endLeasesSeenGone(site.cars ?? [])
         site.unsupported = orders.unsupported(tracker.facts)
         site.leases = orders.leases.mapValues { ambient.time.wall + ($0.endsAt - now) / .seconds(1) }
+        site.takenHolds = orders.taken
         site.holdEnds = orders.holdEnds(site.cars ?? [], at: now, wall: ambient.time.wall)
     }
 }

@@ -40,6 +40,8 @@ struct Lease: Equatable {
     /// The end of the hold by the box's own clock, whatever that shows; `nil`
     /// until it was read.
     private var expiry: Date?
+    /// When the hold began by the chargers' reading, as it was found to be ours; `nil` until then.
+    private var since: Date?
     private(set) var holdEndsAt: Duration
     /// When the box last said that it holds, to tell younger readings from older ones.
     private(set) var heldSince: Date
@@ -78,10 +80,12 @@ struct Lease: Equatable {
 
     /// The hold was read soon after it was placed: this is what it looks like untouched.
     ///
+    /// - Parameter since: When it began by the chargers' reading, if that led to the look.
     /// - Returns: A reason when it is already not ours.
-    mutating func looked(_ detail: ManualHoldDetail) -> Reason? {
+    mutating func looked(_ detail: ManualHoldDetail, since: Date? = nil) -> Reason? {
         if let reason = stranger(detail) { return reason }
         expiry = detail.expiresAt
+        self.since = since ?? self.since
         return nil
     }
 
@@ -98,7 +102,7 @@ struct Lease: Equatable {
     mutating func renewed(heldW: Double, seconds: Int, at now: Duration, wall: Date) -> Reason? {
         self.heldW = heldW
         heldSince = wall
-        expiry = nil
+        (expiry, since) = (nil, nil)
         holdEndsAt = now + .seconds(seconds)
         dueAt = now + Self.every
         return holdEndsAt >= endsAt - .seconds(1) ? .complete : nil
@@ -108,9 +112,16 @@ struct Lease: Equatable {
     ///
     /// - Returns: A reason when there is no time to try again.
     mutating func failed(mayHaveRenewed: Bool, at now: Duration) -> Reason? {
-        if mayHaveRenewed { expiry = nil }
+        if mayHaveRenewed { (expiry, since) = (nil, nil) }
         dueAt = now + Self.retryAfter
         return dueAt >= min(holdEndsAt, endsAt) ? .ranOut : nil
+    }
+
+    /// When the hold began, if the chargers' own reading tells another time than when it was
+    /// found to be ours: somebody may have placed the same power anew, which only a look at the
+    /// hold itself can tell.
+    func newSince(_ loadpoint: Loadpoint) -> Date? {
+        loadpoint.holdSince.flatMap { $0 == since ? nil : $0 }
     }
 
     /// What the chargers' own reading says, taken after the hold was placed.

@@ -25,8 +25,13 @@ struct OrderBook {
     var tasks: [Ticket: Task<Void, Never>] = [:]
     var running = 0
     var leases: [String: Lease] = [:]
+    /// Loadpoints at which somebody else placed a hold in the place of a lease's.
+    var taken: Set<String> = []
     /// Loadpoints whose lease is being looked at.
     var renewing: Set<String> = []
+    /// Loadpoints whose hold is being read because it may be another one.
+    /// With when it began, as their own reading says.
+    var looking: [String: Date] = [:]
     /// Holds of which the box was asked when they end, by loadpoint.
     private var looks: [String: HoldLook] = [:]
     /// When a person's timed charging ends, monotonic, for orders that broke in the middle.

@@ -88,8 +88,9 @@ struct HoldWatch: Equatable {
     /// - Parameters:
     ///   - asker: Whose order last went through us; `nil` when none is known to stand.
     ///   - isRenewed: We keep a timed hold alive there, which makes it look new.
+    ///   - isTaken: It was ours and is found to be somebody else's.
     ///   - isBusy: A command of ours is under way, so a change may be its doing.
-    mutating func read(_ car: CarState, asker: Asker?, isRenewed: Bool, isBusy: Bool) {
+    mutating func read(_ car: CarState, asker: Asker?, isRenewed: Bool, isTaken: Bool, isBusy: Bool) {
         guard let hold = car.loadpoint.hold else { return }
         let new = Reading(hold: hold, since: car.loadpoint.holdSince)
         // Placed by a command whose end we have not heard: a later reading tells.
@@ -98,6 +99,7 @@ struct HoldWatch: Equatable {
         switch hold {
         case .none: origin = nil
         case .needsChoice: origin = .box
+        case .chargeNow where isTaken && !(asker.map { $0.at > lastAt } ?? false): origin = .elsewhere
         case .chargeNow, .paused:
             if new == last, origin != nil { return }
             let isNews = asker.map { $0.at > lastAt } ?? false

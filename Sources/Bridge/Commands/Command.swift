@@ -107,6 +107,9 @@ public struct StageReport: Sendable, Equatable {
         case perhapsAgain
         /// Somebody repeated the id.
         case askedAgain
+        /// Somebody used the id of another command: this answer is to them alone, and the
+        /// id keeps its own.
+        case notRemembered
     }
 
     public var id: String

@@ -74,12 +74,18 @@ extension CommandDesk {
         job.step = .broken
         job.wasAcknowledged = job.wasAcknowledged || acknowledged
         job.settleBy = now.monotonic + limits.settleWithin
+        // The box had it and may be at it until we stop waiting, or it may begin until its own deadline.
+        job.tellsFrom =
+            job.wasAcknowledged
+            ? now.monotonic + limits.settleWithin - limits.lookEvery : job.since + limits.mayStillBegin
         lanes[key]?.current = job
         return settle(key, now: now)
     }
 
     mutating func settle(_ key: String, now: Moment) -> [Action] {
-        guard linkIsUp, let job = lanes[key]?.current, job.step == .broken else { return [] }
+        guard linkIsUp, let job = lanes[key]?.current, job.step == .broken,
+            job.lookAt.map({ $0 <= now.monotonic }) ?? true
+        else { return [] }
         lanes[key]?.current?.step = .settling
         return [.settle(job.command)]
     }

@@ -27,6 +27,11 @@ public struct CommandDesk: Sendable {
         public var settleWithin = Duration.seconds(15)
         /// The same after a restart, when the way to the box is to be found first.
         public var settleAfterRestart = Duration.seconds(60)
+        /// So long after it was sent a box does not begin any more what it never said it had: its
+        /// own deadline is ``waitForBox``, and a little for what is on its way.
+        public var mayStillBegin = Duration.seconds(6)
+        /// Between two looks at a box that does not yet hold what was asked.
+        public var lookEvery = Duration.seconds(2)
         /// The session ends every order by its own clocks; one that it forgot is not waited for longer.
         public var atBoxAtMost = Duration.seconds(90)
         public var sendsPerMinute = 10
@@ -71,6 +76,11 @@ public struct CommandDesk: Sendable {
         var since: Duration
         var wasAcknowledged = false
         var settleBy: Duration?
+        /// From when on a box that holds something else tells how it ended; before that it
+        /// may still be at it.
+        var tellsFrom: Duration?
+        /// When to look again.
+        var lookAt: Duration?
     }
 
     struct Lane: Sendable {
@@ -131,6 +141,8 @@ public struct CommandDesk: Sendable {
                 job.step = .broken
                 job.settleBy = now.monotonic + limits.settleAfterRestart
                 job.wasAcknowledged = report.stage == .accepted
+                job.tellsFrom =
+                    now.monotonic + (job.wasAcknowledged ? limits.settleWithin : limits.mayStillBegin)
                 lanes[key, default: Lane()].current = job
             }
         }
@@ -146,7 +158,7 @@ public struct CommandDesk: Sendable {
     public mutating func arrived(
         _ command: Command, level: KnownLevel?, otherwise: CommandCode = .precondition, now: Moment
     ) -> [Action] {
-        if let again = repeated(command.id, ReplyTo(command)) { return again }
+        if let again = repeated(report(command, .received, now: now)) { return again }
         var command = command
         guard command.deadline > now.monotonic else {
             return end(command, .expired, code: .expired, now: now)
@@ -176,14 +188,22 @@ public struct CommandDesk: Sendable {
     /// answered. Nothing of it is written to disk; its id has had its answer for
     /// as long as this process remembers.
     public mutating func refused(_ report: StageReport, isOurID: Bool, now: Moment) -> [Action] {
-        if let again = repeated(report.id, ReplyTo(report)) { return again }
+        if let again = repeated(report) { return again }
         return passes(report, isOurID: isOurID, now: now)
     }
 
     /// The first answer again, to whoever asks again. Of what is still under way they hear
-    /// the rest too.
-    private mutating func repeated(_ id: String, _ asker: ReplyTo) -> [Action]? {
-        guard let entry = ledger[id] else { return nil }
+    /// the rest too. Something else under the same id is refused: its first answer would
+    /// be a lie.
+    private mutating func repeated(_ asked: StageReport) -> [Action]? {
+        guard let entry = ledger[asked.id] else { return nil }
+        guard entry.report.topic == asked.topic, entry.report.requested == asked.requested else {
+            var refusal = asked
+            (refusal.stage, refusal.code, refusal.detail) = (.refused, .badPayload, .idOfAnother)
+            refusal.telling = .notRemembered
+            return [.report(refusal)]
+        }
+        let asker = ReplyTo(asked)
         if !entry.isSettled { listens(asker, to: entry.report) }
         return [.report(entry.report.again(to: asker))]
     }
@@ -216,6 +236,14 @@ public struct CommandDesk: Sendable {
         return [.save] + tell(accepted)
     }
 
+    /// The ledger could not be written, so the box was not given the command.
+    public mutating func notSaved(_ id: String, now: Moment) -> [Action] {
+        guard let key = laneOf(id), let job = lanes[key]?.current, job.step == .atBox else { return [] }
+        lanes[key]?.current = nil
+        return end(job.command, .refused, code: .unavailable, detail: .stateFolder, now: now)
+            + pump(key, now: now)
+    }
+
     /// The command at the box ended.
     public mutating func finished(_ id: String, _ outcome: BoxOutcome, now: Moment) -> [Action] {
         guard let key = laneOf(id), let job = lanes[key]?.current, job.step == .atBox else { return [] }
@@ -245,6 +273,11 @@ public struct CommandDesk: Sendable {
     /// The box was read after a break or a restart.
     public mutating func readBack(_ id: String, _ result: BoxReadBack, now: Moment) -> [Action] {
         guard let key = laneOf(id), let job = lanes[key]?.current, job.step == .settling else { return [] }
+        if case .differs = result, let tellsFrom = job.tellsFrom, now.monotonic < tellsFrom {
+            lanes[key]?.current?.step = .broken
+            lanes[key]?.current?.lookAt = min(now.monotonic + limits.lookEvery, tellsFrom)
+            return []
+        }
         lanes[key]?.current = nil
         let actions: [Action]
         switch result {
@@ -277,6 +310,8 @@ public struct CommandDesk: Sendable {
                     if let settleBy = job.settleBy, now.monotonic >= settleBy {
                         lanes[key]?.current = nil
                         actions += endUnknown(job, now: now)
+                    } else {
+                        actions += settle(key, now: now)
                     }
                 case .atBox:
                     if now.monotonic >= job.since + limits.atBoxAtMost {
@@ -297,6 +332,7 @@ public struct CommandDesk: Sendable {
         for lane in lanes.values {
             if let job = lane.current {
                 consider(job.step == .atBox ? job.since + limits.atBoxAtMost : job.settleBy ?? job.since)
+                if job.step == .broken, linkIsUp, let lookAt = job.lookAt { consider(lookAt) }
             }
             for job in lane.waiting {
                 consider(job.command.deadline)

@@ -33,7 +33,7 @@ extension CommandParser {
 
     /// A state of charge, 0 to 1.
     func level(_ value: JSONValue) throws(CommandProblem) -> Double {
-        guard let quantity = TypedText.quantity(value), quantity.unit.isEmpty || quantity.unit == "%",
+        guard let quantity = TypedText.quantity(value, in: TypedText.percentUnits),
             !quantity.hasSign || quantity.number < 0
         else { throw .found(typed(value), Self.levelRule) }
         guard (0...100).contains(quantity.number) else {
@@ -52,7 +52,7 @@ extension CommandParser {
         let rule = LocalText(
             "a step is a number of percentage points from -100 to 100, such as +5",
             "ett steg är ett antal procentenheter från -100 till 100, som +5")
-        guard let quantity = TypedText.quantity(value), quantity.unit.isEmpty || quantity.unit == "%" else {
+        guard let quantity = TypedText.quantity(value, in: TypedText.percentUnits) else {
             throw .found(typed(value), rule)
         }
         let size = abs(quantity.number)
@@ -98,13 +98,10 @@ extension CommandParser {
         let limits = PowerLimits(
             leastW: car?.loadpoint.minPowerW ?? 0, mostW: car?.loadpoint.fullPower.powerW ?? 11_040)
         let rule = Self.powerRule(limits)
-        guard let quantity = TypedText.quantity(value) else { throw .found(typed(value), rule) }
-        let watts: Double
-        switch quantity.unit {
-        case "", "w": watts = quantity.number
-        case "kw": watts = quantity.number * 1_000
-        default: throw .found(typed(value), rule)
+        guard let quantity = TypedText.quantity(value, in: ["w", "kw"]) else {
+            throw .found(typed(value), rule)
         }
+        let watts = quantity.unit == "kw" ? quantity.number * 1_000 : quantity.number
         guard limits.allows(watts) else {
             throw .found(typed(value), rule, code: .outOfRange)
         }
@@ -141,7 +138,7 @@ extension CommandParser {
         }
         if !minutes.isNull {
             let rule = LocalText("minutes is from 1 to 1440", "minutes är från 1 till 1440")
-            guard let quantity = TypedText.quantity(minutes), ["", "min", "m"].contains(quantity.unit) else {
+            guard let quantity = TypedText.quantity(minutes, in: TypedText.minuteUnits) else {
                 throw .found(typed(minutes), rule)
             }
             guard (1...1_440).contains(quantity.number) else {
@@ -199,7 +196,8 @@ extension CommandParser {
             throw .found(name, Self.goalNames)
         }
         // A level with its time and days beside it.
-        if !extras.isEmpty, TypedText.quantity(envelope.value) != nil, extras["level"] == nil {
+        let isLevel = TypedText.quantity(envelope.value, in: TypedText.percentUnits) != nil
+        if !extras.isEmpty, isLevel, extras["level"] == nil {
             return try goal(extras.merging(["level": envelope.value]) { own, _ in own }, of: envelope.value)
         }
         if let name = extras.keys.sorted().first { throw .found(name, Self.goalNames) }
@@ -248,7 +246,8 @@ extension CommandParser {
         return .change(soc: level, minuteOfDay: minute, days: days, isRecurring: recurring)
     }
 
-    private func present(_ value: JSONValue) -> JSONValue? { value.isNull ? nil : value }
+    /// A bare `nil` here would be the JSON value null.
+    private func present(_ value: JSONValue) -> JSONValue? { value.isNull ? Optional.none : value }
 
     /// A goal of nothing would be no goal; whoever wants none says `clear`.
     private func goalLevel(_ value: JSONValue) throws(CommandProblem) -> Double {
@@ -334,13 +333,19 @@ extension CommandParser {
         if TypedText.flag(envelope.value) == false || TypedText.word(typed(envelope.value)) == "cancel" {
             return .cancel
         }
-        if let quantity = TypedText.quantity(envelope.value), ["", "min", "m"].contains(quantity.unit) {
+        if let quantity = TypedText.quantity(envelope.value, in: TypedText.minuteUnits) {
             minutes = quantity.number
         } else if TypedText.flag(envelope.value) != true, envelope.value.objectValue == nil {
             throw .found(typed(envelope.value), rule)
         }
         if let given = envelope.options["minutes"].flatMap(present) {
-            guard let quantity = TypedText.quantity(given) else { throw .found(typed(given), rule) }
+            guard TypedText.quantity(envelope.value, in: TypedText.minuteUnits) == nil else {
+                throw .found(
+                    "value, minutes", LocalText("only one of them can hold", "bara ett av dem kan gälla"))
+            }
+            guard let quantity = TypedText.quantity(given, in: TypedText.minuteUnits) else {
+                throw .found(typed(given), rule)
+            }
             minutes = quantity.number
         } else if envelope.value.objectValue != nil {
             throw .found(typed(envelope.value), rule)
@@ -350,7 +355,7 @@ extension CommandParser {
         }
         var reserve = 50.0
         if let given = envelope.options["min_battery"].flatMap(present) {
-            guard let quantity = TypedText.quantity(given), ["", "%"].contains(quantity.unit) else {
+            guard let quantity = TypedText.quantity(given, in: TypedText.percentUnits) else {
                 throw .found(typed(given), rule)
             }
             guard (5...100).contains(quantity.number) else {

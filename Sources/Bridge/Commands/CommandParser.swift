@@ -23,6 +23,8 @@ struct CommandParser {
     static let longestName = 40
     /// After that long nobody is waiting for it any more.
     static let patience = Duration.seconds(30)
+    /// How far the sender's clock may be ahead of ours, in seconds.
+    static let clockTolerance = 60.0
 
     /// The last levels of every topic that takes commands.
     private static let everyCommand =
@@ -215,7 +217,9 @@ struct CommandParser {
         let expires = envelope.options["expires_s"] ?? .null
         var seconds = Self.patience / .seconds(1)
         if !expires.isNull {
-            guard let given = TypedText.quantity(expires)?.number, (0...86_400).contains(given) else {
+            guard let given = TypedText.quantity(expires, in: TypedText.secondUnits)?.number,
+                (0...86_400).contains(given)
+            else {
                 throw .found(
                     expires.stringValue ?? expires.text,
                     LocalText(
@@ -240,6 +244,16 @@ struct CommandParser {
             }
             let age = now.wall.timeIntervalSince(sent)
             guard abs(age) < 1e9 else { throw CommandProblem(.expired) }
+            // By a clock that is ahead nobody can tell how old the wish is.
+            guard age >= -Self.clockTolerance else {
+                throw .found(
+                    at.stringValue ?? at.text,
+                    LocalText(
+                        "at lies more than a minute ahead of this machine's clock, "
+                            + household.zone.iso8601(now.wall),
+                        "at ligger mer än en minut före den här maskinens klocka, "
+                            + household.zone.iso8601(now.wall)))
+            }
             left = min(left, .milliseconds(Int64((seconds - age) * 1_000)))
         }
         guard left > .zero else { throw CommandProblem(.expired) }

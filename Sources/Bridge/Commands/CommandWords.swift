@@ -19,7 +19,7 @@ extension SiteDocuments {
     /// The same for `result`, which may say it more than once.
     func told(_ report: StageReport, path: String?) -> Document {
         var document = result(report, path: path)
-        document["repeated"] = .bool(report.telling != .first)
+        document["repeated"] = .bool(report.telling == .perhapsAgain || report.telling == .askedAgain)
         return document
     }
 
@@ -91,6 +91,16 @@ extension LocalText {
     static let takenByTheBox = LocalText(
         Sentence.receipt(.unsure).text(.en, zone: .utc, now: .distantPast),
         Sentence.receipt(.unsure).text(.sv, zone: .utc, now: .distantPast))
+
+    static let stateFolder = LocalText(
+        "Not done: the bridge cannot write to its state folder, so it could not make sure that this is done "
+            + "only once.",
+        "Inte gjort: bryggan kan inte skriva i sin tillståndsmapp och kan då inte se till att det görs bara "
+            + "en gång.")
+
+    static let idOfAnother = LocalText(
+        "Not done: this id was another command's within a day; each command has an id of its own.",
+        "Inte gjort: detta id hörde till ett annat kommando inom ett dygn; varje kommando har ett eget id.")
 
     static let nothingToCountFrom = LocalText(
         "Not done: the car's level is not known, so a step has nothing to count from. Set the level itself.",

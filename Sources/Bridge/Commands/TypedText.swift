@@ -74,11 +74,20 @@ enum TypedText {
     }
 
     /// The same of a JSON member, which may be a number or a text.
-    static func quantity(_ value: JSONValue) -> Quantity? {
-        if let text = value.stringValue { return quantity(text) }
+    ///
+    /// - Parameter units: Those that mean what is asked for, in lower case; a number without
+    ///   one is always taken. `nil` for any other: an hour is no minute.
+    static func quantity(_ value: JSONValue, in units: Set<String>) -> Quantity? {
+        if let text = value.stringValue {
+            return quantity(text).flatMap { $0.unit.isEmpty || units.contains($0.unit) ? $0 : nil }
+        }
         guard let number = value.doubleValue, number.isFinite, abs(number) < 1e12 else { return nil }
         return Quantity(number: number, unit: "", hasSign: number < 0)
     }
+
+    static let percentUnits: Set = ["%"]
+    static let minuteUnits: Set = ["m", "min"]
+    static let secondUnits: Set = ["s", "sec", "sek"]
 
     /// `ON`, `off`, `true`, `1`, `ja` …
     static func flag(_ value: JSONValue) -> Bool? {

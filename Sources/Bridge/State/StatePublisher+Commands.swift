@@ -70,7 +70,8 @@ extension StatePublisher {
 
     mutating func readHold(of car: CarState) {
         holds[car.id, default: HoldWatch()].read(
-            car, asker: askers[car.id], isRenewed: site.leases[car.id] != nil, isBusy: busy.contains(car.id))
+            car, asker: askers[car.id], isRenewed: site.leases[car.id] != nil,
+            isTaken: site.takenHolds.contains(car.id), isBusy: busy.contains(car.id))
     }
 
     /// A command of a loadpoint ended.

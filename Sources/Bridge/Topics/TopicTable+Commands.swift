@@ -12,8 +12,8 @@ extension TopicTree {
         state(
             .carTakes, .document(carTakesMembers),
             LocalText(
-                "Which commands to this charging point the box would take from us now.",
-                "Vilka kommandon till laddpunkten som boxen skulle ta emot från oss nu.")),
+                "Which commands to this charging point the box would take from us now, with a car there.",
+                "Vilka kommandon till laddpunkten som boxen skulle ta emot från oss nu, med en bil där.")),
         state(
             .carCommands, presence,
             LocalText(
@@ -32,8 +32,10 @@ extension TopicTree {
         request(
             .carLevelAdjust,
             LocalText(
-                "A step in percentage points from the newest level asked for: `+5`, `-5`.",
-                "Ett steg i procentenheter från den senast begärda nivån: `+5`, `-5`.")),
+                "A step in percentage points from the newest level asked for: `+5`, `-5`; to whole percents, "
+                    + "and never past 0 or 100.",
+                "Ett steg i procentenheter från den senast begärda nivån: `+5`, `-5`; till hela procent, och "
+                    + "aldrig förbi 0 eller 100.")),
         request(
             .carControlSet,
             LocalText(

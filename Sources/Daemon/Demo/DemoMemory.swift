@@ -8,5 +8,8 @@ final class DemoMemory: BridgeMemory, SessionMemory {
     private let values = Mutex<[String: JSONValue]>([:])
 
     func load(_ name: String) -> JSONValue? { values.withLock { $0[name] } }
-    func save(_ name: String, _ value: JSONValue) { values.withLock { $0[name] = value } }
+    func save(_ name: String, _ value: JSONValue) -> Bool {
+        values.withLock { $0[name] = value }
+        return true
+    }
 }

@@ -43,5 +43,5 @@ struct DiskMemory: BridgeMemory, SessionMemory {
     let file: StateFile
 
     func load(_ name: String) -> JSONValue? { file.load(name) }
-    func save(_ name: String, _ value: JSONValue) { file.save(name, value) }
+    func save(_ name: String, _ value: JSONValue) -> Bool { file.save(name, value) }
 }

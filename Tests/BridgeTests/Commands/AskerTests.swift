@@ -66,6 +66,35 @@ import Testing
         #expect(askedBy(second) == .null)
     }
 
+    /// It looks the same, and the session found out that it is another one.
+    @Test func aTimedHoldThatWasTakenOverAtTheSamePowerIsSomebodyElses() {
+        var bench = bench()
+        order(&bench, "charge_now", from: "me")
+        let end = bench.wall + 7_200
+        func see(since: Date, lease: Bool, taken: Bool) {
+            bench.see(
+                held(11_000, since: since, at: bench.wall).changed {
+                    if lease { ($0.leases, $0.holdEnds) = (["garage": end], ["garage": end]) }
+                    if taken { $0.takenHolds = ["garage"] }
+                })
+            bench.pass(.seconds(60))
+        }
+        let first = bench.wall
+        see(since: first, lease: true, taken: false)
+        // Renewed: it looks new, and is ours.
+        see(since: first + 60, lease: true, taken: false)
+        #expect(askedBy(bench) == "me")
+        let second = bench.wall
+        see(since: second, lease: true, taken: false)
+        see(since: second, lease: false, taken: true)
+        #expect(askedBy(bench) == "elsewhere")
+        #expect(bench.json("car/garage/hold")?["until"] == .null)
+        // Ours again by an order of ours.
+        order(&bench, "charge_now", from: "me")
+        see(since: bench.wall, lease: true, taken: false)
+        #expect(askedBy(bench) == "me")
+    }
+
     @Test func whatAppearsWithoutUsIsSomebodyElses() {
         var bench = bench()
         bench.pass(.seconds(60))

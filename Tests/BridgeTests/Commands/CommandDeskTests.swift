@@ -58,6 +58,14 @@ import Testing
             take(desk.finished(id, outcome, now: now))
         }
 
+        /// The box is read for that id, again and again, and holds something else.
+        mutating func differs(_ id: String, _ value: BoxOutcome.BoxValue?, seconds: Int) {
+            for _ in 0..<seconds where end(id) == nil {
+                take(desk.readBack(id, .differs(value), now: now))
+                pass(1)
+            }
+        }
+
         func end(_ id: String) -> Stage? { reports.last { $0.id == id && $0.stage.isFinal }?.stage }
         func code(_ id: String) -> CommandCode? { reports.last { $0.id == id }?.code }
         func stages(_ id: String) -> [Stage] { reports.filter { $0.id == id }.map(\.stage) }
@@ -136,9 +144,56 @@ import Testing
         var table = Table()
         table.ask("a", .control(.pause))
         table.take(table.desk.linkBroke("a", acknowledged: acknowledged, now: table.now))
-        table.take(table.desk.readBack("a", .differs(.text("plan")), now: table.now))
+        // It may still be at it, or begin: until then a look tells nothing.
+        table.differs("a", .text("plan"), seconds: acknowledged ? 12 : 5)
+        #expect(table.end("a") == nil)
+        table.differs("a", .text("plan"), seconds: 3)
         #expect(table.end("a") == end)
         #expect(table.reports.last?.value == "plan")
+        #expect(table.settling.count > 2 && table.sent.count == 1)
+    }
+
+    @Test func aBoxThatIsSlowIsFoundToHaveDoneIt() {
+        for acknowledged in [true, false] {
+            var table = Table()
+            table.ask("a", .control(.pause))
+            if acknowledged { table.take(table.desk.acknowledged("a", now: table.now)) }
+            // Killed; the next run finds the box before it has acted.
+            var second = Table(CommandLedger(document: table.desk.ledger.document))
+            second.differs("a", .text("plan"), seconds: 3)
+            second.pass(1)
+            #expect(second.end("a") == nil)
+            second.take(second.desk.readBack("a", .matches(.text("paused")), now: second.now))
+            #expect(second.end("a") == .done && second.sent.isEmpty)
+        }
+    }
+
+    @Test func aReadThatIsCutOffIsDoneAgain() {
+        var table = Table()
+        table.ask("a", .control(.pause))
+        table.take(table.desk.linkBroke("a", acknowledged: true, now: table.now))
+        table.take(table.desk.readBack("a", .differs(nil), now: table.now))
+        table.desk.linkWentDown(now: table.now)
+        table.pass(5)
+        #expect(table.settling.count == 1)
+        table.take(table.desk.linkCameUp(now: table.now))
+        #expect(table.settling.count == 2)
+        table.take(table.desk.readBack("a", .matches(nil), now: table.now))
+        #expect(table.end("a") == .done)
+    }
+
+    @Test func whatCannotBeRememberedIsNotDone() {
+        var table = Table()
+        table.ask("a", .control(.pause))
+        table.ask("b", .control(.plan))
+        table.take(table.desk.notSaved("a", now: table.now))
+        #expect(table.end("a") == .refused && table.code("a") == .unavailable)
+        #expect(table.reports.last?.detail == .stateFolder)
+        // The next one is tried all the same: there may be room again.
+        #expect(table.sent.map(\.id) == ["a", "b"])
+        table.take(table.desk.notSaved("x", now: table.now))
+        table.answer("b", .applied(nil))
+        #expect(table.end("b") == .done)
     }
 
     @Test func withoutTheBoxACommandWaitsFiveSeconds() {
@@ -185,7 +240,7 @@ import Testing
         var second = Table(CommandLedger(document: table.desk.ledger.document))
         #expect(second.end("b") == .notDelivered)
         #expect(second.settling.map(\.id) == ["a"])
-        second.take(second.desk.readBack("a", .differs(nil), now: second.now))
+        second.differs("a", nil, seconds: 16)
         #expect(second.end("a") == .unconfirmed)
         #expect(second.sent.isEmpty)
     }
@@ -265,7 +320,7 @@ import Testing
         table.ask("a", .control(.pause))
         table.take(table.desk.finished("a", .neverArrived, now: table.now))
         #expect(table.settling.map(\.id) == ["a"])
-        table.take(table.desk.readBack("a", .differs(nil), now: table.now))
+        table.differs("a", nil, seconds: 7)
         #expect(table.end("a") == .notDelivered)
         #expect(table.code("a") == .noAnswer)
     }

@@ -215,6 +215,37 @@ import Testing
         #expect(bench.orders.count == 1 && bench.machine.publisher.health.commands == ["done": 1])
     }
 
+    /// Its first answer would be a lie.
+    @Test(arguments: [
+        ("car/garage/control/set", #"{"id":"k","value":"charge_now"}"#),
+        ("car/garage/level/set", #"{"id":"k","value":60}"#),
+        ("mode/set", #"{"id":"k","value":"idle"}"#),
+        ("car/garage/control/set", #"{"id":"k","value":"nonsense"}"#),
+    ])
+    func anotherWishUnderAnIDThatWasUsedIsRefused(path: String, payload: String) {
+        for ended in [false, true] {
+            var bench = bench()
+            let pause = #"{"id":"k","value":"pause"}"#
+            _ = ask(&bench, "car/garage/control/set", pause)
+            if ended { bench.feed(.progress("k", .ended(.applied(.text("paused"))))) }
+            let sent = ask(&bench, path, payload, answerTo: "me/2")
+            for result in [sent.documents("result").last, sent.documents("result").first] {
+                #expect(result?["stage"] == "refused" && result?["code"] == "bad_payload")
+                #expect(result?["repeated"] == false && result?["id"] == "k")
+            }
+            #expect(sent.filter { $0.topic == "me/2" }.count == 1)
+            #expect(sent.to("car/garage/last_command").isEmpty)
+            #expect(bench.orders.count == 1)
+            // The first keeps its own answer.
+            if !ended {
+                let end = bench.feed(.progress("k", .ended(.applied(.text("paused")))))
+                #expect(end.documents("result").map { $0["stage"] } == ["done"])
+            }
+            let again = ask(&bench, "car/garage/control/set", pause).documents("result")
+            #expect(again.map { $0["stage"] } == ["done"] && again.map { $0["repeated"] } == [true])
+        }
+    }
+
     @Test func anEndWhileTheBrokerIsAwayFindsEverybodyWhoAsked() {
         var bench = bench()
         let pause = #"{"id":"k","value":"pause"}"#

@@ -174,6 +174,9 @@ func houseWithCars() -> SiteState {
         (#"{"value":{"level":"80 %","once":true}}"#, goal(0.8, nil, nil, false)),
         (#"{"by":"07:00:00"}"#, goal(nil, 420, nil, nil)), (#"{"days":"helger"}"#, goal(nil, nil, 96, true)),
         (#"{"value":75}"#, goal(0.75, nil, nil, nil)),
+        // What a template fills with nothing is not there.
+        (#"{"level":80,"by":"07:00","days":null,"once":null,"clear":null}"#, goal(0.8, 420, nil, nil)),
+        (#"{"level":null,"by":"07:00"}"#, goal(nil, 420, nil, nil)),
     ])
     func goalsAreWholeOrInParts(payload: String, expected: Intent) {
         #expect(intent(parse("car/garage/goal/set", payload)) == expected)
@@ -201,6 +204,10 @@ func houseWithCars() -> SiteState {
             "boost", #"{"value":"ON","minutes":30,"min_battery":"20 %"}"#,
             .boost(.start(seconds: 1_800, minBatterySoc: 0.2))
         ),
+        (
+            "boost", #"{"value":"ON","minutes":null,"min_battery":null}"#,
+            .boost(.start(seconds: 3_600, minBatterySoc: 0.5))
+        ),
     ])
     func switchesAndBoost(name: String, payload: String, expected: Intent) {
         #expect(intent(parse("car/garage/\(name)/set", payload)) == expected)
@@ -209,6 +216,10 @@ func houseWithCars() -> SiteState {
     @Test(arguments: [
         ("surplus_only", "maybe"), ("boost", "0.5"), ("boost", "241"), ("boost", "often"),
         ("boost", #"{"value":"ON","min_battery":4}"#), ("boost", #"{"min_battery":40}"#),
+        ("boost", #"{"value":45,"minutes":30}"#), ("boost", #"{"minutes":null}"#),
+        // An hour is no minute, and neither is a percent.
+        ("boost", "1h"), ("boost", #"{"minutes":"1h"}"#), ("boost", #"{"minutes":"30 %"}"#),
+        ("boost", #"{"value":"ON","min_battery":"20 min"}"#),
     ])
     func whatIsNoSwitchIsRefused(name: String, payload: String) {
         #expect(intent(parse("car/garage/\(name)/set", payload)) == nil)
@@ -283,6 +294,15 @@ func houseWithCars() -> SiteState {
         #expect(deadline(#"{"value":"pause","at":1796029190}"#) == .seconds(20))
         #expect(deadline(#"{"value":"pause","at":"2026-11-30T08:00:00+01:00"}"#) == nil)
         #expect(deadline(#"{"value":"pause","expires_s":0}"#) == nil)
+        #expect(deadline(#"{"value":"pause","expires_s":"5 s"}"#) == .seconds(5))
+        #expect(deadline(#"{"value":"pause","expires_s":"5 min"}"#) == nil)
+        // A clock that is a little ahead makes nothing younger than it can be; one that is far
+        // ahead tells no age at all, and a time is no appointment.
+        #expect(deadline(#"{"value":"pause","at":"2026-11-30T10:00:50+01:00"}"#) == .seconds(30))
+        let ahead = parse("car/garage/control/set", #"{"value":"pause","at":"2026-11-30T10:01:30+01:00"}"#)
+        #expect(code(ahead) == .badPayload)
+        #expect(text(ahead)?.contains("2026-11-30T10:00:00+01:00") == true)
+        #expect(deadline(#"{"value":"charge_now","at":"2026-12-01T02:00:00+01:00"}"#) == nil)
         #expect(deadline(#"{"value":"pause","at":1e300}"#) == nil)
         let late = parse("car/garage/control/set", #"{"value":"pause","at":1796029100,"expires_s":60}"#)
         #expect(code(late) == .expired)

@@ -53,6 +53,27 @@ import Testing
         }
     }
 
+    /// Only its beginning tells the app's hold from ours, so it is looked at as soon as that is new.
+    @Test func theAppsHoldAtTheSamePowerIsNotTakenForOurs() async throws {
+        try await HouseStage.run { stage in
+            await begin(stage, minutes: 120)
+            await stage.pass(120)
+            #expect(await stage.site.holdEnds.keys.sorted() == ["garage"])
+            #expect(await stage.site.takenHolds.isEmpty)
+            stage.house.hold(7_000)
+            await stage.pass(70)
+            #expect(await stage.site.leases.isEmpty)
+            #expect(await stage.site.takenHolds == ["garage"])
+            #expect(await stage.site.holdEnds.isEmpty)
+            await stage.pass(11 * 60)
+            #expect(await holds(stage) == [1_800])
+            // A lease of ours is ours again.
+            #expect(await stage.outcome(.control(.plan)) != nil)
+            await stage.pass(2)
+            #expect(await stage.site.takenHolds.isEmpty)
+        }
+    }
+
     // MARK: When renewing is due and cannot be done
 
     @Test func aLinkThatIsDownWhenItIsDueOnlyDelaysIt() async throws {

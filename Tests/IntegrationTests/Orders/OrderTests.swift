@@ -150,7 +150,7 @@ import Testing
             #expect(await eventually { await stage.session.orders.commands.count == 1 })
             if wasAcknowledged {
                 #expect(await eventually { await !stage.box.requestLog.commands.isEmpty })
-                for _ in 0..<500 { await Task.yield() }
+                await everybodysTurn()
             }
             await stage.loseBox(for: 1)
             let ends: [BoxProgress] =

@@ -61,7 +61,7 @@ import Testing
             var progress = stream.makeAsyncIterator()
             if wasAcknowledged { told.append(try #require(await progress.next())) }
             #expect(await eventually { await stage.session.orders.commands.count == 1 })
-            for _ in 0..<500 { await Task.yield() }
+            await everybodysTurn()
             await stage.box.revoke(clientKey: try HouseStage.ourKey)
             while let next = await progress.next() { told.append(next) }
             #expect(
