@@ -3,7 +3,7 @@
 # Starts a broker, a simulated house with its relay, and the release build of the bridge, all on loopback,
 # and ends just these. Decides nothing: no test depends on it. A busy machine makes everything slower.
 #
-#   deploy/measure.sh [--minutes N] [--sites N] [--commands N]      --help shows them
+#   deploy/measure.sh [--minutes N] [--commands N] [--frames N] [--sites N]   --help shows them
 #
 # FTW_MQTT_PROGRAM names another program than .build/release/ftw-mqtt.
 set -euo pipefail
