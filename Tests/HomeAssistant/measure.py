@@ -232,7 +232,8 @@ class Measurement:
 
     def settled(self, sites: dict[str, House | None]) -> Memory:
         bridge = Bridge(self.wired, sites).pair_all().start()
-        self.wait(60)
+        # A minute after its start the program gives back what it needed for that.
+        self.wait(75)
         memory = Memory.of(bridge.pid)
         bridge.stop()
         return memory
@@ -256,7 +257,8 @@ HEAD = ("what", "target", "measured")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="deploy/measure.sh")
     parser.add_argument("--minutes", type=int, default=2, help="how long the bridge rests [2]")
-    parser.add_argument("--commands", type=int, default=30, help="how many commands are sent, twice [30]")
+    parser.add_argument("--commands", type=int, default=10,
+                        help="how many commands are sent, twice; more than 10 a minute are refused [10]")
     parser.add_argument("--frames", type=int, default=60, help="seconds of frames that are followed [60]")
     parser.add_argument("--sites", type=int, default=4,
                         help="sites in one process, 1 to 4; 1 leaves them out [4]")
