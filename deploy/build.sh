@@ -4,7 +4,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 deploy/install.sh build
 mkdir -p .build
-swift build -c release --product ftw-mqtt --explicit-target-dependency-import-check error >.build/build.log 2>&1 || {
+# With Swift's own libraries inside: the program runs without the toolchain, starts sooner, and keeps less
+# in memory, as of each library only what it uses is there.
+swift build -c release --static-swift-stdlib --product ftw-mqtt \
+    --explicit-target-dependency-import-check error >.build/build.log 2>&1 || {
     tail -n 40 .build/build.log >&2
     exit 1
 }

@@ -10,6 +10,7 @@ public enum Program {
     ///
     /// - Parameter arguments: Without the program's own name.
     public static func main(arguments: [String], environment: [String: String]) -> Never {
+        clinux_keep_heaps_few()
         Signals.block()
         // Ends with the process, which it ends.
         Task { exit(await run(arguments: arguments, environment: environment)) }

@@ -38,6 +38,9 @@ final class WebSocketLibrary {
     private let protocolName: UnsafeMutablePointer<CChar>
     private let protocols: UnsafeMutablePointer<lws_protocols>
     private var context: OpaquePointer?
+    /// Words of hosts. The library keeps the pointers of a host's name, interface and ALPN and not the
+    /// bytes, and reads them as long as the host is there: with each socket that comes, for one.
+    private var words: [UnsafeMutablePointer<CChar>] = []
 
     /// - Parameter owner: The engine, which gets every notice and outlives this.
     init?(owner: UnsafeMutableRawPointer) {
@@ -84,6 +87,15 @@ final class WebSocketLibrary {
     private func release() {
         protocols.deallocate()
         free(protocolName)
+        for word in words { free(word) }
+        words = []
+    }
+
+    /// The text for as long as the library lives; `nil` when there is no memory.
+    private func kept(_ text: String) -> UnsafePointer<CChar>? {
+        guard let word = strdup(text) else { return nil }
+        words.append(word)
+        return UnsafePointer(word)
     }
 
     private static func options(_ all: Int64...) -> UInt64 { all.reduce(0) { $0 | UInt64(bitPattern: $1) } }
@@ -96,23 +108,13 @@ final class WebSocketLibrary {
     /// A host to dial from; each set of trusted authorities has its own.
     func clientHost(number: Int, caFile: String?) -> OpaquePointer? {
         var info = clientHostInfo()
-        var host: OpaquePointer?
-        "client \(number)".withCString { name in
-            "".withCString { noProxy in
-                info.vhost_name = name
-                info.http_proxy_address = noProxy
-                if let caFile {
-                    info.options |= Self.options(LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS)
-                    caFile.withCString { file in
-                        info.client_ssl_ca_filepath = file
-                        host = lws_create_vhost(context, &info)
-                    }
-                } else {
-                    host = lws_create_vhost(context, &info)
-                }
-            }
+        info.vhost_name = kept("client \(number)")
+        info.http_proxy_address = kept("")  // none, whatever the environment says
+        if let caFile {
+            info.options |= Self.options(LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS)
+            info.client_ssl_ca_filepath = kept(caFile)
         }
-        return host
+        return lws_create_vhost(context, &info)
     }
 
     private func clientHostInfo() -> lws_context_creation_info {
@@ -135,17 +137,12 @@ final class WebSocketLibrary {
         info.timeout_secs = 15
         let isSecure = settings.certificateFile != nil
         if isSecure { info.options |= Self.options(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT) }
-        let strings: [UnsafeMutablePointer<CChar>?] = [
-            "server \(number)", settings.address, "http/1.1", settings.certificateFile ?? "",
-            settings.keyFile ?? "",
-        ].map { (text: String) in strdup(text) }
-        defer { for string in strings { free(string) } }
-        info.vhost_name = UnsafePointer(strings[0])
-        info.iface = UnsafePointer(strings[1])
-        info.alpn = UnsafePointer(strings[2])
+        info.vhost_name = kept("server \(number)")
+        info.iface = kept(settings.address)
+        info.alpn = kept("http/1.1")
         if isSecure {
-            info.ssl_cert_filepath = UnsafePointer(strings[3])
-            info.ssl_private_key_filepath = UnsafePointer(strings[4])
+            info.ssl_cert_filepath = kept(settings.certificateFile ?? "")
+            info.ssl_private_key_filepath = kept(settings.keyFile ?? "")
         }
         return lws_create_vhost(context, &info)
     }

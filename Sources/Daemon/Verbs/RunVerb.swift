@@ -1,5 +1,6 @@
 import Ambient
 import BoxLink
+import CLinux
 import Configuration
 import FoundationEssentials
 import Persistence
@@ -26,6 +27,7 @@ struct RunVerb {
         let household = Household(settings: settings, folder: folder, around: around, options: options)
         let work = Task { await household.run() }
         let watchdog = Task { await Self.feedWatchdog(household, time: around.ambient.time) }
+        let tidying = Task { await Self.giveMemoryBack(around.ambient.time) }
         ServiceManager.ready()
         for await signal in signals {
             if signal == .stop { break }
@@ -36,7 +38,18 @@ struct RunVerb {
         work.cancel()
         await work.value
         watchdog.cancel()
+        tidying.cancel()
         return .done
+    }
+
+    /// Start and first reading of a box need more memory than the years after it: what is free a
+    /// minute later goes back to the machine, and so does what a busy hour left behind.
+    private static func giveMemoryBack(_ time: any TimeSource) async {
+        var pause = Duration.seconds(60)
+        while (try? await time.sleep(for: pause)) != nil {
+            clinux_give_memory_back()
+            pause = .seconds(3600)
+        }
     }
 
     /// Tells the service manager that the loops still turn: each round goes

@@ -111,6 +111,12 @@ class Bridge:
     def is_running(self) -> bool:
         return self._child is not None and self._child.is_running
 
+    @property
+    def pid(self) -> int:
+        """The running daemon's."""
+        assert self._child is not None, "the bridge is not running"
+        return self._child.pid
+
     def output(self) -> str:
         """What this run of the daemon logged."""
         return self._child.output() if self._child else ""
