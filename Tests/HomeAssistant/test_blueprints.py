@@ -1,6 +1,7 @@
 """Each blueprint both ways: what it is for happens at the box or is told, and nothing else does."""
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -8,8 +9,8 @@ from typing import Any, ClassVar
 import yaml
 
 from support import counts, wait_until
-from support.shipped import blueprints
-from support.shipping import CAR, ShippedCase
+from support.shipped import SHIPPED, blueprints, readme_block
+from support.shipping import CAR, TOPIC, ShippedCase
 
 SWITCH = f"switch.{CAR}_switch"
 CONTROL = f"sensor.{CAR}_control"
@@ -26,6 +27,10 @@ STAGE: dict[str, tuple[str, dict[str, Any]]] = {
     "words": ("sensor", {}),
     "keep": ("binary_sensor", {})}
 """What the tests of a blueprint set by hand: prices, sun and plans come when they come."""
+
+
+def moment(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text)
 
 
 class BlueprintCase(ShippedCase):
@@ -131,7 +136,7 @@ class BlueprintCase(ShippedCase):
 
 
 class ChargeWhenCheapTests(BlueprintCase):
-    cost = 45
+    cost = 60
 
     def make(self, **more: Any) -> str:
         return self.automation(
@@ -144,11 +149,60 @@ class ChargeWhenCheapTests(BlueprintCase):
         self.assertEqual("finished", self.ran(name, lambda: self.stage("cheap", "ON")))
         self.box_has("charge now", lambda c: c["hold"] and c["hold"]["power_w"] >= 4140)
         self.ha.wait_for(SWITCH, "on")
+        # It would end by itself: the box holds for half an hour, the bridge renews that for six hours.
+        self.assertIsNotNone(self.house.car()["hold"]["expires_at"])
+        state = self.ha.wait_for(CONTROL, lambda s: s["attributes"].get("until"))["attributes"]
+        self.assertEqual("cheap hours", state["asked_by"])
+        lasts = moment(state["until"]) - moment(state["since"])
+        self.assertAlmostEqual(6, lasts / datetime.timedelta(hours=1), 1)
         # What goes on being cheap is no news: one command, not one a minute.
         self.broker.mqtt.publish("stage/cheap", "ON", retain=True)
         self.assertEqual("finished", self.ran(name, lambda: self.stage("cheap", "OFF")))
         self.box_has("the plan again", lambda c: c["hold"] is None)
         self.assertEqual(2, len(self.box_commands()))
+
+    def begin(self, name: str) -> None:
+        self.room(2)
+        self.ran(name, lambda: self.stage("cheap", "ON"))
+        self.ha.wait_for(CONTROL, lambda s: s["attributes"].get("asked_by") == "cheap hours")
+
+    def test_ends_after_an_end_that_nobody_saw(self) -> None:
+        name = self.make()
+        self.begin(name)
+        self.stage("cheap", "None")
+        self.stage("cheap", "OFF")
+        self.box_has("the plan again", lambda c: c["hold"] is None)
+
+    def test_ends_when_it_becomes_known_who_asked(self) -> None:
+        """After a restart "Cheap now" may be known before the charging mode is."""
+        self.make()
+        self.room(2)
+        self.broker.mqtt.publish(f"{TOPIC}/control/set", {"value": "charge_now", "from": "cheap hours"})
+        # The one may follow the other before anybody looks.
+        self.box_has("charge now and the plan again", lambda c: c["hold"] is None
+                     and [o["args"].get("clear", False) for o in self.box_commands()] == [False, True])
+
+    def test_what_somebody_else_began_goes_on(self) -> None:
+        name = self.make()
+        self.room(2)
+        self.ha.call("switch.turn_on", SWITCH)
+        self.ha.wait_for(CONTROL, lambda s: s["attributes"].get("asked_by") == "bridge")
+        self.house("log clear")
+        for value in ("ON", "OFF", "None", "OFF"):
+            self.stage("cheap", value)
+        self.mode("charge", "charge_now")
+        for value in ("ON", "OFF"):
+            self.ran(name, lambda value=value: self.stage("cheap", value))
+        self.box_untouched()
+
+    def test_goes_on_if_that_is_wanted(self) -> None:
+        name = self.make(give_back=False)
+        self.begin(name)
+        self.assertIsNone(self.ha.attributes(CONTROL)["until"])
+        self.assertIsNone(self.house.car()["hold"]["expires_at"])
+        self.house("log clear")
+        self.ran(name, lambda: self.stage("cheap", "OFF"))
+        self.box_untouched()
 
     def test_begins_when_the_car_comes_home_while_it_is_cheap(self) -> None:
         name = self.make()
@@ -204,6 +258,40 @@ class ChargeWhenCheapTests(BlueprintCase):
         self.box_untouched()
 
 
+class GuideTests(BlueprintCase):
+    """The automation of the guide to prices, as it stands there, for other entities."""
+
+    cost = 15
+
+    def test_the_water_heater_is_on_while_it_is_cheap(self) -> None:
+        topic = "homeassistant/switch/stage/heater/config"
+        self.broker.mqtt.publish(topic, {
+            "name": "Stage heater", "unique_id": "stage_heater", "command_topic": "stage/heater/set",
+            "default_entity_id": "switch.stage_heater"}, retain=True)
+        self.addCleanup(self.broker.mqtt.publish, topic, "", True)
+        heater = "switch.stage_heater"
+        self.ha.wait_for(heater, "unknown")
+        text = readme_block("An automation for cheap hours", file=SHIPPED / "energy.md")
+        for written, staged in [("binary_sensor.ftw_home_cheap_now", self.staged("cheap")),
+                                ("switch.water_heater", heater)]:
+            self.assertIn(written, text)
+            text = text.replace(written, staged)
+        name = "guide"
+        self.ha.automation(name, {"alias": name, **yaml.safe_load(text)})
+        self.addCleanup(self.ha.remove_automation, name)
+        self.ran(name, lambda: self.stage("cheap", "ON"))
+        self.ha.wait_for(heater, "on")
+        # A restart in a cheap hour is no news, and its end may be hidden by one.
+        self.ha.call("switch.turn_off", heater)
+        self.stage("cheap", "None")
+        self.still(name, lambda: self.stage("cheap", "ON"), lambda: self.stage("cheap", "OFF"))
+        self.ran(name, lambda: self.stage("cheap", "ON"))
+        self.ha.wait_for(heater, "on")
+        self.stage("cheap", "None")
+        self.ran(name, lambda: self.stage("cheap", "OFF"))
+        self.ha.wait_for(heater, "off")
+
+
 class ChargeFromSunTests(BlueprintCase):
     cost = 30
 
@@ -244,6 +332,16 @@ class ChargeFromSunTests(BlueprintCase):
         name = self.make()
         self.begin(name)
         self.ran(name, lambda: (self.house("car unplug"), self.ha.wait_for(CABLE, "off", 40)))
+        self.box_has("the plan again", lambda c: not c["surplus_only"])
+
+    def test_ends_when_the_car_left_while_nobody_looked(self) -> None:
+        name = self.make()
+        self.begin(name)
+        self.bridge.stop()
+        self.ha.wait_for(CABLE, "unavailable")
+        self.house("car unplug")
+        type(self).spent = 1
+        self.ran(name, lambda: (self.bridge.start(), self.ha.wait_for(CABLE, "off", 40)))
         self.box_has("the plan again", lambda c: not c["surplus_only"])
 
     def test_nothing_while_somebody_pauses_or_the_car_is_late_or_away(self) -> None:

@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import re
 import xml.etree.ElementTree as ET
+import zoneinfo
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -187,6 +189,54 @@ class DashboardTests(ShippedCase):
             self.assertEqual(("Inga priser är kända.", []), (said, bars))
         _, bars = draw([0.7] * 24)
         self.assertEqual(24, len(bars))
+
+    def test_a_window_is_said_so_that_it_can_only_be_that_one(self) -> None:
+        self.broker.mqtt.publish("homeassistant/sensor/stage/window/config", {
+            "name": "Stage window", "unique_id": "stage_window", "default_entity_id": "sensor.stage_window",
+            "state_topic": "stage/window", "value_template": "{{ value_json.start }}",
+            "device_class": "timestamp", "json_attributes_topic": "stage/window"}, retain=True)
+        self.addCleanup(self.broker.mqtt.publish, "homeassistant/sensor/stage/window/config", "", True)
+        self.ha.wait_for("sensor.stage_window", "unknown")
+        zone = zoneinfo.ZoneInfo("Europe/Stockholm")
+        today = datetime.datetime.now(zone).date()
+
+        def on(days: int, hour: int) -> str:
+            at = datetime.datetime.combine(today + datetime.timedelta(days=days), datetime.time(hour), zone)
+            return at.isoformat()
+
+        def named(days: int, language: str) -> str:
+            date = today + datetime.timedelta(days=days)
+            names = {"en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+                     "sv": "måndag tisdag onsdag torsdag fredag lördag söndag"}[language]
+            return names.split()[date.weekday()]
+
+        def said(start: str, end: str, language: str) -> str:
+            self.broker.mqtt.publish("stage/window", {"start": start, "end": end, "hours": 3}, retain=True)
+            self.ha.wait_for("sensor.stage_window", lambda s: s["attributes"].get("end") == end
+                             and datetime.datetime.fromisoformat(s["state"])
+                             == datetime.datetime.fromisoformat(start))
+            return self.ha.template("{% from 'ftw_mqtt.jinja' import cheapest %}"
+                                    f"{{{{ cheapest('sensor.stage_window', '{language}') }}}}")
+
+        for start, end, en, sv in [
+                (on(0, 9), on(0, 12), "09:00–12:00", "09:00–12:00"),
+                (on(1, 9), on(1, 12), "tomorrow 09:00–12:00", "i morgon 09:00–12:00"),
+                (on(-1, 22), on(0, 1), "yesterday 22:00–01:00", "i går 22:00–01:00"),
+                (on(0, 22), on(1, 1), "22:00–tomorrow 01:00", "22:00–i morgon 01:00"),
+                (on(1, 22), on(2, 1), f"tomorrow 22:00–{named(2, 'en')} 01:00",
+                 f"i morgon 22:00–{named(2, 'sv')} 01:00")]:
+            self.assertEqual(f"Cheapest 3 h: {en}", said(start, end, "en"))
+            self.assertEqual(f"Billigaste 3 h: {sv}", said(start, end, "sv"))
+        # The night whose hour comes twice, of a year that nobody will call yesterday.
+        for start, end, en, sv in [
+                ("02:30:00+02:00", "02:30:00+01:00", "02:30 summer time–02:30 winter time",
+                 "02:30 sommartid–02:30 vintertid"),
+                ("02:00:00+02:00", "02:45:00+02:00", "02:00–02:45 summer time", "02:00–02:45 sommartid"),
+                ("02:15:00+01:00", "03:15:00+01:00", "02:15 winter time–03:15", "02:15 vintertid–03:15"),
+                ("01:00:00+02:00", "03:00:00+01:00", "01:00–03:00", "01:00–03:00")]:
+            night = ("2025-10-26T" + start, "2025-10-26T" + end)
+            self.assertEqual(f"Cheapest 3 h: 2025-10-26 {en}", said(*night, "en"))
+            self.assertEqual(f"Billigaste 3 h: 2025-10-26 {sv}", said(*night, "sv"))
 
     def test_the_points_for_chart_cards(self) -> None:
         series = self.broker.mqtt.document("ftw/home/price/series")

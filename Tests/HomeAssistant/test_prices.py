@@ -14,7 +14,7 @@ import yaml
 
 from support import Demo, HomeAssistantCase, counts, wait_until
 from support.children import TREE
-from support.shipped import readme_block
+from support.shipped import readme_block, readme_order
 from support.statistics import OPTIONS
 
 GUIDE = TREE / "config/home-assistant/energy.md"
@@ -118,16 +118,22 @@ class CheapNowTests(Priced):
         demo(f"clock {said(edge - 300)}")
         demo("log clear")
         wait_until("the car to be looked at", lambda: demo.state()["requests"].get("/api/loadpoints", 0) > 1)
+        if not is_on:
+            # The clock leapt over what the bridge would have renewed: the same is ordered again.
+            order = readme_order()
+            self.broker.mqtt.publish(order["topic"], order["payload"])
+            self.ha.wait_for(CONTROL, lambda s: s["attributes"].get("asked_by") == "cheap hours")
+            demo("log clear")
         self.ha.wait_for(CHEAP, "off" if is_on else "on")
         self.ha.wait_for(SWITCH, "off" if is_on else "on")
         self.ha.wait_for(CONTROL, "plan" if is_on else "charge_now")
-        ran = self.ha.attributes(self.automation).get("last_triggered")
         demo(f"clock {said(edge - 10)}")
         demo(f"speed {self.SPEED}")
         asked = time.time()
         house = parsed(demo("clock"))
         asked = (asked + time.time()) / 2
-        state = self.ha.wait_for(self.automation, lambda s: s["attributes"]["last_triggered"] != ran, 40)
+        state = self.ha.wait_for(
+            self.automation, lambda s: parsed(s["attributes"]["last_triggered"] or said(0)) > asked, 40)
         # Home Assistant's clock, in time of the house; that was asked to the second.
         at = house + (parsed(state["attributes"]["last_triggered"]) - asked) * self.SPEED
         self.assertGreater(at, edge - 2, f"{said(at)} is before {said(edge)}")

@@ -3,7 +3,9 @@
 //
 //   node flow-runner.js FLOW.json < lines
 //
-// In:  {"topic": "...", "payload": "text", "retain": false}   a message on the broker
+// In:  {"topic": "...", "payload": "text", "retain": true, "kept": false}
+//          a message on the broker: published with that retain flag, and whether the broker had kept it
+//          when the flow subscribed
 //      {"press": "name of an inject node"}
 //      "$last" in a payload stands for the id of the command that left the flow last.
 // Out: {"publish": {...}}, {"debug": "name", "payload": ...}, {"ready": {...}} first, {"done": true} per line
@@ -49,7 +51,10 @@ for (const node of nodes) {
         check(byId.get(node.broker).protocolVersion === "5", "the broker does not speak MQTT 5");
     }
     if (node.type === "mqtt out") { check(node.retain !== "true", `${node.name} retains commands`); }
-    if (node.type === "mqtt in") { check(["json", "utf8"].includes(node.datatype), `${node.name}`); }
+    if (node.type === "mqtt in") {
+        check(["json", "utf8"].includes(node.datatype), `${node.name}`);
+        check(typeof node.rap === "boolean" && node.rh === "0", `${node.name} does not say what it subscribes`);
+    }
 }
 for (const node of nodes) {
     if (["function", "mqtt out", "debug"].includes(node.type)) {
@@ -114,6 +119,10 @@ function receive(node, msg) {
     }
 }
 
+// Whether a message comes with the retain flag, as a broker decides by the node's own subscription (MQTT 5.0
+// §3.3.1.3): always when it was kept; when it comes live, as it was published if "retain as published" is on.
+function isRetained(node, line) { return line.kept === true || (node.rap === true && line.retain === true); }
+
 function arrived(line) {
     for (const node of nodes) {
         if (node.type !== "mqtt in" || node.topic !== line.topic) { continue; }
@@ -122,7 +131,7 @@ function arrived(line) {
             // Node-RED says so and passes nothing on.
             try { payload = JSON.parse(payload); } catch { continue; }
         }
-        send(node, 0, { topic: line.topic, payload, qos: 1, retain: line.retain === true });
+        send(node, 0, { topic: line.topic, payload, qos: 1, retain: isRetained(node, line) });
     }
 }
 

@@ -38,5 +38,7 @@ for _ in $(seq 1 40); do
     fi
     sleep 0.5
 done
-echo "ask: no outcome yet; it will be on ${topic%/car/*}/result" >&2
+# Results are told at the top of the site, below which the command's own topic lies.
+site=$(sed -E 's#/(car/[^/]+/[^/]+/[^/]+|mode/set|bridge/request/[^/]+)$##' <<<"$topic")
+echo "ask: no outcome yet; it will be on $site/result" >&2
 exit 3

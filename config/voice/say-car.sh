@@ -13,7 +13,8 @@
 #   say-car.sh --lang sv -- -h broker.local -u me -P secret
 #   say-car.sh --what readiness --speaker 'piper -m sv.onnx --output-raw | aplay -r 22050 -f S16_LE'
 #
-# Ends with 0 when it was said, 1 when there is nothing to say, 2 when it was called wrongly.
+# Ends with 0 when it was said, 1 when there was nothing to say or it could not be heard or said, 2 when it was
+# called wrongly. --follow ends with a signal, or when mosquitto_sub does, as when the broker refuses it.
 set -euo pipefail
 
 car=garage lang=en what=spoken base=ftw/home speaker='' follow=''
@@ -37,7 +38,8 @@ case $lang in en | sv) ;; *) usage "--lang is en or sv" ;; esac
 case $what in spoken | level | goal | readiness | charging) ;; *) usage "--what is none of those" ;; esac
 : "${speaker:=espeak-ng -v $lang}"
 
-text() { jq -r --arg what "$what" '.[$what] // empty' <<<"$1"; }
+# Of a document that is none nothing is said.
+text() { jq -r --arg what "$what" '.[$what]? // empty' <<<"$1" || true; }
 speak() { bash -c "$speaker" <<<"$1"; }
 
 topic="$base/car/$car/text/$lang"
@@ -46,13 +48,25 @@ if [ -n "$follow" ]; then
     listener=$!
     trap 'kill "$listener" 2>/dev/null || true' EXIT
     trap 'exit 0' INT TERM HUP
-    last=''
+    last='' said=''
     while IFS= read -r -u 3 document; do
         text=$(text "$document")
         # A voice that fails once is no reason to fall silent for good.
-        [ -z "$text" ] || [ "$text" = "$last" ] || speak "$text" || echo "say-car: not said: $text" >&2
+        if [ -n "$text" ] && [ "$text" != "$last" ]; then
+            if speak "$text"; then said=1; else echo "say-car: not said: $text" >&2; fi
+        fi
         last=$text
     done
+    wait "$listener" && code=0 || code=$?
+    trap - EXIT
+    # 0 and 27 are ends that its own options -C and -W ask for.
+    case $code in
+    0 | 27) [ -n "$said" ] || exit 1 ;;
+    *)
+        echo "say-car: mosquitto_sub ended with $code; what it said is above" >&2
+        exit 1
+        ;;
+    esac
 else
     # The bridge keeps its newest sentences on the broker, so the first message is at once.
     if ! document=$(mosquitto_sub -W 10 "$@" -t "$topic" -C 1) || [ -z "$document" ]; then
@@ -64,5 +78,8 @@ else
         echo "say-car: nothing is known about $what" >&2
         exit 1
     fi
-    speak "$text"
+    if ! speak "$text"; then
+        echo "say-car: not said: $text" >&2
+        exit 1
+    fi
 fi

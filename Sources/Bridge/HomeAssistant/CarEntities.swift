@@ -125,6 +125,9 @@ struct CarEntities {
             ) {
                 $0.deviceClass = "enum"
                 $0.options = Sentence.Intention.allCases.map(\.rawValue)
+                // Who asked for it and until when, so that an automation ends only what it began.
+                $0.attributesPlace = .init(.carHold, car.level)
+                $0.extra["json_attributes_template"] = .string(withTopic)
             },
             entity(
                 "surplus_only", .binarySensor, say("Spare sun only", "Bara solöverskott"), .carState,
@@ -208,10 +211,14 @@ struct CarEntities {
             entity(key, .sensor, name, topic, Self.value("level"), .bridge, icon: "mdi:account-voice") {
                 $0.isDiagnostic = true
                 $0.hasAttributes = true
-                $0.extra["json_attributes_template"] = .string(
-                    "{{ dict(value_json, car_topic='\(root)/car/\(car.level)') | tojson }}")
+                $0.extra["json_attributes_template"] = .string(withTopic)
             }
         }
+    }
+
+    /// A document as attributes, and where this car's commands go.
+    private var withTopic: String {
+        "{{ dict(value_json, car_topic='\(root)/car/\(car.level)') | tojson }}"
     }
 
     // MARK: Limits

@@ -169,7 +169,8 @@ def _car_charging() -> Iterator[Row]:
     yield Row("sensor", "power", "state", _live("power"), charger, "power", "W", 0, "measurement")
     yield Row("sensor", "session_energy", "state", _live("session_kwh"), charger, "energy", "kWh", 2,
               "total_increasing")
-    yield Row("sensor", "control", "control", lambda d: None if d == "unknown" else d, box, "enum")
+    yield Row("sensor", "control", "control", lambda d: None if d == "unknown" else d, box, "enum",
+              attributes="hold")
     yield Row("binary_sensor", "surplus_only", "state", _flag("surplus_only"), box)
     yield Row("binary_sensor", "boost", "state", _flag("boost"), box)
     yield Row("sensor", "goal", "goal", _live("level"), box, None, "%", 0)

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from .children import TREE
 
 SHIPPED = TREE / "config/home-assistant"
@@ -37,3 +39,12 @@ def readme_block(heading: str, language: str = "yaml", file: Path | None = None)
                       re.MULTILINE | re.DOTALL)
     assert match, f"no {language} block below '{heading}'"
     return match[1]
+
+
+def readme_order() -> dict[str, str]:
+    """The command with which the README's automation begins to charge: its topic and payload."""
+    for choice in yaml.safe_load(readme_block("Automations"))["actions"][0]["choose"]:
+        for action in choice["sequence"]:
+            if action["action"] == "mqtt.publish" and "charge_now" in action["data"]["payload"]:
+                return dict(action["data"])
+    raise AssertionError("the README's automation never charges")

@@ -1,6 +1,7 @@
 import BoxSimulator
 import EnergyModel
 import FoundationEssentials
+import Glibc
 import JSONText
 import Testing
 
@@ -153,6 +154,28 @@ extension Recipes {
                     try await recipe.stage.picture("the effect of \(block)") { effect.after($0) }
                 }
             }
+        }
+
+        /// A bridge that never comes to an end, and a clock that does not let anybody wait for it.
+        @Test(arguments: [
+            "ftw/home/car/garage/control/set", "ftw/home/car/car/level/adjust", "ftw/home/mode/set",
+            "ftw/home/bridge/request/reload",
+        ])
+        func askTellsWhereTheOutcomeWillBe(topic: String) async throws {
+            let folder = try TestFolder()
+            let programs: [(String, String)] = [
+                ("mosquitto_rr", #"echo '{"final":false,"stage":"accepted"}'"#), ("sleep", ":"),
+            ]
+            for (name, text) in programs {
+                try folder.write(name, "#!/bin/sh\n\(text)\n")
+                #expect(chmod("\(folder.path)/\(name)", 0o755) == 0)
+            }
+            let path = "\(folder.path):/usr/local/bin:/usr/bin:/bin"
+            let child = try Child(
+                "/bin/bash", ["\(RecipeStage.root.path)/config/other-homes/ask.sh", topic, "x"],
+                output: "\(folder.path)/output", variables: ["PATH": path])
+            #expect(try await child.ended() == 3)
+            #expect(folder.read("output") == "ask: no outcome yet; it will be on ftw/home/result\n")
         }
 
         @Test func askTellsByItsExitCodeHowItWent() async throws {

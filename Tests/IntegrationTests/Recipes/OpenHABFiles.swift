@@ -22,15 +22,33 @@ struct OpenHABFiles {
         var options: [String: String]
     }
 
+    /// What a rule of ours does, as far as it has to do with things that come and go.
+    struct Rule: Sendable {
+        /// The lines between `when` and `then`, as they stand.
+        var triggers: [String] = []
+        /// The groups whose items it sets to UNDEF.
+        var cleared: [String] = []
+        var publishes: [(topic: String, payload: String)] = []
+
+        /// Whether a thing's status that changed so sets it off.
+        func isTriggered(by thing: String, from old: String, to new: String) -> Bool {
+            triggers.contains { trigger in
+                ["Thing \"\(thing)\" changed to \(new)", "Thing \"\(thing)\" changed from \(old) to \(new)"]
+                    .contains(trigger)
+            }
+        }
+    }
+
     var bridges: Set<String> = []
     var things: [Thing] = []
     var items: [Item] = []
+    var rules: [Rule] = []
     /// Names of things, items and brokers that the rules speak of.
     var ruleThings: [String] = []
     var ruleItems: [String] = []
     var ruleBrokers: [String] = []
     /// Topic and payload of what the rules publish.
-    var rulePublishes: [(topic: String, payload: String)] = []
+    var rulePublishes: [(topic: String, payload: String)] { rules.flatMap(\.publishes) }
     /// Lines that make no sense here.
     var unread: [String] = []
 
@@ -84,7 +102,18 @@ struct OpenHABFiles {
     }
 
     private mutating func readRules(_ lines: [String]) {
+        var isTrigger = false
         for line in lines {
+            if line.hasPrefix("rule ") { rules.append(Rule()) }
+            if line == "then" { isTrigger = false }
+            if isTrigger {
+                let trigger = line.hasSuffix(" or") ? String(line.dropLast(3)) : line
+                rules[rules.count - 1].triggers.append(trigger)
+            }
+            if line == "when" { isTrigger = true }
+            if line.hasSuffix(".members.forEach[ item | item.postUpdate(UNDEF) ]") {
+                rules[rules.count - 1].cleared.append(String(line.prefix { $0 != "." }))
+            }
             let quoted = line.split(separator: "\"", omittingEmptySubsequences: false).map(String.init)
             if line.hasPrefix("Thing "), quoted.count > 1 { ruleThings.append(quoted[1]) }
             if let broker = line.split(separator: "getActions(").dropFirst().first {
@@ -93,7 +122,7 @@ struct OpenHABFiles {
             }
             if let call = line.split(separator: "publishMQTT(").dropFirst().first {
                 let parts = call.split(separator: "'", omittingEmptySubsequences: false)
-                rulePublishes.append(
+                rules[rules.count - 1].publishes.append(
                     (
                         topic: String(call.split(separator: "\"").first ?? ""),
                         payload: parts.count > 1 ? String(parts[1]) : ""

@@ -60,10 +60,26 @@ extension Recipes {
             }
             #expect(linked == Set(channels.keys))
             #expect(Set(files.ruleThings).isSubset(of: files.things.map(\.uid)))
-            // Whichever thing can go offline, a rule takes its values away; the bridge's own words may stay.
             #expect(Set(files.ruleThings) == Set(files.things.map(\.uid)))
+            // Whichever thing goes offline, a rule takes its values away; the last command is history.
+            for thing in files.things {
+                let cleared = files.rules.filter {
+                    $0.isTriggered(by: thing.uid, from: "ONLINE", to: "OFFLINE")
+                }
+                .flatMap(\.cleared)
+                for item in files.items where item.channel?.hasPrefix("\(thing.uid):") == true {
+                    #expect(
+                        item.name == "Ftw_Last" || !Set(cleared).isDisjoint(with: item.groups), "\(item.name)"
+                    )
+                }
+            }
+            // UNDEF to ON is no news.
+            let triggers: [String] = files.rules.flatMap(\.triggers)
+            let cheap = triggers.filter { $0.contains("Ftw_Cheap") }
+            #expect(cheap == ["Item Ftw_Cheap changed from OFF to ON"])
             #expect(Set(files.ruleItems).isSubset(of: names))
-            #expect(files.ruleBrokers == ["mqtt:broker:home"] && files.rulePublishes.count == 1)
+            #expect(Set(files.ruleBrokers) == ["mqtt:broker:home"])
+            #expect(files.ruleBrokers.count == files.rulePublishes.count && files.rulePublishes.count == 2)
         }
 
         @Test func everyTopicAndPathIsThereAndEveryCommandIsTaken() async throws {
@@ -89,11 +105,74 @@ extension Recipes {
             }
         }
 
+        /// Each thing's values go when it is silent, no others do, and all of them are back when it
+        /// answers again.
+        @Test func whatWasTakenAwayComesBack() async throws {
+            let files = try Self.files()
+            try await RecipeStage.run(car: .estimated(0.5)) { recipe in
+                let client = try await TestClient.subscribed(
+                    recipe.stage.broker.settings(clientID: "openhab"), to: ["ftw/home/#"])
+                var items = OpenHABItems(files)
+                func until(_ what: String, _ isSo: (OpenHABItems) -> Bool) async throws {
+                    // Something always comes, such as power; so silence alone does not end it.
+                    let end = ContinuousClock.now + .seconds(60)
+                    while !isSo(items) {
+                        guard ContinuousClock.now < end else {
+                            throw TestSetupError("\(what) never came; there is \(items.known.sorted())")
+                        }
+                        let message = try await client.next(
+                            "\(what); there is \(items.known.sorted())"
+                        ) { _ in true }
+                        for publish in items.take(message) {
+                            client.client.publish(Message(publish.topic, Array(publish.payload.utf8)))
+                        }
+                    }
+                }
+                let wanted = Set(files.items.filter { $0.channel != nil }.map(\.name)).subtracting([
+                    "Ftw_Last"
+                ])
+                try await until("everything") { $0.known.isSuperset(of: wanted) }
+
+                let power: Set<String> = ["Ftw_House"]
+                for (source, thing, gone) in [
+                    (
+                        "garage-charger", "car",
+                        power.union(["Ftw_CarLevel", "Ftw_CarPlugged", "Ftw_CarPower"])
+                    ),
+                    ("roof-pv", "solar", power.union(["Ftw_Solar"])),
+                    ("house-battery", "battery", power.union(["Ftw_Battery", "Ftw_BatteryLevel"])),
+                    ("grid-meter", "meter", power.union(["Ftw_Grid"])),
+                ] {
+                    let uid = "mqtt:topic:home:ftw_\(thing)"
+                    await recipe.stage.box.setSource(source, .offline)
+                    try await until("\(source) to go") { $0.status[uid] == "OFFLINE" }
+                    #expect(wanted.subtracting(items.known) == gone, "\(source)")
+                    await recipe.stage.box.setSource(source, .answering)
+                    try await until("what \(source) tells") {
+                        $0.status[uid] == "ONLINE" && $0.known.isSuperset(of: wanted)
+                    }
+                }
+                await recipe.stage.box.setMute(true)
+                let box = "mqtt:topic:home:ftw_box"
+                try await until("the box to go") { $0.status[box] == "OFFLINE" }
+                #expect(
+                    items.known == [
+                        "Ftw_Link", "Ftw_Price", "Ftw_PriceLevel", "Ftw_Cheap", "Ftw_CarOrigin",
+                        "Ftw_CarText",
+                    ])
+                await recipe.stage.box.setMute(false)
+                try await until("what the box tells") {
+                    $0.status[box] == "ONLINE" && $0.known.isSuperset(of: wanted)
+                }
+                await client.close()
+            }
+        }
+
         /// What the rules publish; a household of its own, as the box takes ten commands a minute.
         @Test func theRulesCommandsAreTaken() async throws {
             let files = try Self.files()
             try await RecipeStage.run(car: .estimated(0.5)) { recipe in
-                for publish in files.rulePublishes {
+                for publish in files.rulePublishes where publish.topic.hasSuffix("/control/set") {
                     let run = try await recipe.shell(
                         "config/other-homes/ask.sh \(publish.topic) plan >/dev/null && "
                             + "mosquitto_pub -q 1 -t \(publish.topic) -m '\(publish.payload)'")

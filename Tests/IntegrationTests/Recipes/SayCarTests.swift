@@ -17,6 +17,17 @@ extension Recipes {
                 #expect(run.code == 0 && run.output == "Batteriet 50 %, enligt bilen.\n", "\(run.output)")
                 run = try await recipe.shell("\(say) --car nobody -- -W 1")
                 #expect(run.code == 1 && run.output.contains("is the car called nobody?"), "\(run.output)")
+                run = try await recipe.shell("config/voice/say-car.sh --speaker false")
+                #expect(run.code == 1 && run.output.contains("not said: Battery 50"), "\(run.output)")
+                // Nobody listens on port 1: neither way looks as if something had been said.
+                for way in ["", "--follow"] {
+                    run = try await recipe.shell("\(say) \(way) -- -p 1")
+                    #expect(run.code == 1 && run.output.contains("refused"), "\(way): \(run.output)")
+                }
+                run = try await recipe.shell("\(say) --follow -- -C 1")
+                #expect(run.code == 0 && run.output.hasPrefix("Battery 50 percent"), "\(run.output)")
+                run = try await recipe.shell("\(say) --car nobody --follow -- -W 1")
+                #expect(run.code == 1, "\(run.output)")
                 for wrong in ["--lang de", "--what colour", "--car", "now"] {
                     run = try await recipe.shell("\(say) \(wrong)")
                     #expect(run.code == 2, "\(wrong): \(run.output)")
