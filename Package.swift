@@ -45,19 +45,22 @@ let package = Package(
         part("JSONText"),
         part("EnergyModel", ["JSONText"]),
         part("MQTTTypes"),
+        part("TextForms"),
 
-        part("BoxLink", ["Ambient", "CCrypto", "CWebSockets", "CCBOR"]),
+        part("BoxLink", ["Ambient", "TextForms", "CCrypto", "CWebSockets", "CCBOR"]),
         part("BoxSession", ["Ambient", "BoxLink", "EnergyModel", "JSONText"]),
-        part("BoxSimulator", ["Ambient", "BoxLink", "EnergyModel", "JSONText"]),
+        part("BoxSimulator", ["Ambient", "BoxLink", "EnergyModel", "JSONText", "TextForms"]),
         part("MQTTClient", ["Ambient", "MQTTTypes", "CMosquitto"]),
         part("Bridge", ["Ambient", "EnergyModel", "JSONText", "MQTTTypes"]),
-        part("Configuration", ["CYAML"]),
-        part("Persistence", ["JSONText"]),
+        part("Configuration", ["TextForms", "CYAML"]),
+        part("Persistence", ["JSONText", "TextForms"]),
         part(
             "Daemon",
             [
                 "Ambient", "BoxLink", "BoxSession", "BoxSimulator", "Bridge", "Configuration", "EnergyModel",
-                "JSONText", "MQTTClient", "MQTTTypes", "Persistence", "CLinux", "CPNG", "CSystemd", "CZBar",
+                "JSONText", "MQTTClient", "MQTTTypes", "Persistence", "TextForms", "CLinux", "CPNG",
+                "CSystemd",
+                "CZBar",
             ]),
         .executableTarget(name: "ftw-mqtt", dependencies: ["Daemon"], swiftSettings: strict),
 
@@ -68,24 +71,26 @@ let package = Package(
         tests("JSONTextTests", ["JSONText"]),
         tests("EnergyModelTests", ["EnergyModel", "JSONText"]),
         tests("MQTTTypesTests", ["MQTTTypes"]),
-        tests("BoxLinkTests", ["BoxLink", "Ambient", "JSONText"], exclude: ["Vectors"]),
+        tests("BoxLinkTests", ["BoxLink", "Ambient", "JSONText", "TextForms"], exclude: ["Vectors"]),
         tests(
             "BoxSessionTests", ["BoxSession", "BoxLink", "EnergyModel", "Ambient", "JSONText"],
             resources: [.copy("Recordings")]),
         tests(
-            "BoxSimulatorTests", ["BoxSimulator", "BoxLink", "EnergyModel", "Ambient", "JSONText"],
+            "BoxSimulatorTests",
+            ["BoxSimulator", "BoxLink", "EnergyModel", "Ambient", "JSONText", "TextForms"],
             resources: [.copy("Recordings")]),
         tests("MQTTClientTests", ["MQTTClient", "MQTTTypes", "Ambient"]),
         tests(
             "BridgeTests", ["Bridge", "EnergyModel", "MQTTTypes", "Ambient", "JSONText"],
             exclude: ["Expected"]),
         tests("ConfigurationTests", ["Configuration"]),
-        tests("PersistenceTests", ["Persistence", "JSONText"]),
+        tests("TextFormsTests", ["TextForms"]),
+        tests("PersistenceTests", ["Persistence", "JSONText", "TextForms"]),
         tests(
             "DaemonTests",
             [
-                "Daemon", "Ambient", "BoxLink", "BoxSimulator", "Configuration", "JSONText", "MQTTTypes",
-                "Persistence",
+                "Daemon", "Ambient", "BoxLink", "BoxSimulator", "Bridge", "Configuration", "JSONText",
+                "MQTTTypes", "Persistence",
             ],
             exclude: ["Site/Pictures"]),
         tests(

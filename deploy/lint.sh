@@ -22,6 +22,11 @@ if grep -rnE '^(public |private )?import (Foundation|FoundationNetworking)$' Sou
     echo "lint: FoundationEssentials only"
     status=1
 fi
+# SecretBytes lends its bytes; what keeps them is not wiped with them.
+if grep -rnE 'withBytes(\(\{|\s*\{)\s*(\$0|Array\(\$0(\[\.\.\.\])?\))\s*\}' Sources; then
+    echo "lint: a lent secret is kept; take exported() where a copy is needed"
+    status=1
+fi
 # A limit in a unit test runs out by what its neighbours do. Only the whole stack waits for a world.
 if grep -rnE '\.timeLimit' Tests --include='*.swift' | grep -v '^Tests/IntegrationTests/'; then
     echo "lint: a time limit outside the integration tests"

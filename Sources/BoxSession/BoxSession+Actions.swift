@@ -29,9 +29,13 @@ extension BoxSession {
     }
 
     private func beginHandshake(withCode: Bool) {
-        let payload = withCode ? code?.withBytes { $0 } ?? [] : []
         do {
-            let message = try noise.begin(payload: payload)
+            let message =
+                if withCode, let code {
+                    try code.withBytes { bytes throws(NoiseError) in try noise.begin(payload: bytes) }
+                } else {
+                    try noise.begin(payload: [])
+                }
             count.handshakes &+= 1
             carrier.send(message)
         } catch {

@@ -11,8 +11,8 @@ extension BridgeMachine {
         if announced.identity != nil { return }
         if let id = settings.boxID ?? publisher.site.box?.id {
             announced.identity = TopicLevel(id).text
-        } else if publisher.site.box != nil {
-            announced.identity = TopicLevel(settings.boxKeyHash).text
+        } else if publisher.site.box != nil, let hash = settings.boxKeyHash {
+            announced.identity = TopicLevel(hash).text
         }
     }
 

@@ -13,8 +13,9 @@ public struct BridgeSettings: Sendable, Equatable {
     public var siteName: String
     /// The box's own id, when it is already known from an earlier session; else `nil`.
     public var boxID: String?
-    /// A hash of the box's public key, in hex. Stands in for the id of a box that has none.
-    public var boxKeyHash: String
+    /// A hash of the box's public key, in hex. Stands in for the id of a box that has none;
+    /// `nil` while the key is not known, and then nothing new is named after it.
+    public var boxKeyHash: String?
     /// First topic levels of everything; may contain `/`.
     public var baseTopic: String
     /// Whether Home Assistant is told about our entities.
@@ -43,7 +44,7 @@ public struct BridgeSettings: Sendable, Equatable {
     public var supportURL: String?
 
     public init(
-        siteID: String = "home", siteName: String = "Home", boxID: String? = nil, boxKeyHash: String,
+        siteID: String = "home", siteName: String = "Home", boxID: String? = nil, boxKeyHash: String?,
         baseTopic: String = "ftw", discovery: Bool = true, discoveryPrefix: String = "homeassistant",
         language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
         cheapHours: [Int] = [2, 3, 4], isReadOnly: Bool = false,
@@ -72,7 +73,7 @@ public struct BridgeSettings: Sendable, Equatable {
 
     /// Where the broker connection writes down which instance was connected last,
     /// retained, so that a second one with the same client id is told from a bad network.
-    public var claimTopic: String { "\(tree.root)/bridge/instance" }
+    public var claimTopic: String { tree.topic(.bridgeInstance) }
 
     /// All topics of this site.
     public var tree: TopicTree { TopicTree(base: baseTopic, site: siteID) }

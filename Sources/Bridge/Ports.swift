@@ -71,7 +71,8 @@ public struct HealthFacts: Sendable, Equatable {
     public var framesRejected: Int?
     /// Messages handed to the broker.
     public var publishes: Int?
-    /// Messages that were replaced or dropped before the broker took them.
+    /// Messages given up unsent: too many waited, or the connection ended. One that a newer one of
+    /// its topic replaced is none.
     public var dropped: Int?
     /// Requests to the box's HTTP interface by route.
     public var requests: [String: Int]

@@ -1,3 +1,5 @@
+import TextForms
+
 /// Rules for texts, each saying what is wrong in the words of the person's mistake.
 enum Checks {
     static func host(_ text: String) -> TextVerdict {
@@ -47,14 +49,7 @@ enum Checks {
                 })
     }
 
-    static func siteID(_ text: String) -> TextVerdict {
-        .fineIf(
-            (1...32).contains(text.utf8.count) && !text.hasPrefix("-") && !text.hasSuffix("-")
-                && text.utf8.allSatisfy {
-                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || isDigit($0)
-                        || $0 == UInt8(ascii: "-")
-                })
-    }
+    static func siteID(_ text: String) -> TextVerdict { .fineIf(SiteID.isValid(text)) }
 
     static func shortText(_ most: Int) -> @Sendable (String) -> TextVerdict {
         { .fineIf((1...most).contains($0.utf8.count) && isPrintable($0) && !$0.allSatisfy(\.isWhitespace)) }

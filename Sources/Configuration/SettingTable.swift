@@ -1,3 +1,5 @@
+import TextForms
+
 extension SettingKey {
     /// Every key there is, in the order of the documented example.
     public static let all: [SettingKey] = SettingTable.fields.flatMap { field in
@@ -79,8 +81,8 @@ enum SettingTable {
                 "mqtt.client_id", sample: "ftw-mqtt-home", synonyms: ["clientid", "id"],
                 allowed: "a client id is 1 to 64 bytes of text",
                 "Name of the connection at the broker; no two connections may have the same. When left out it is "
-                    + "made from the box's identity. With several sites, each has a connection of its own, and "
-                    + "the site's id is added."),
+                    + "made from base_topic and the site's id: ftw-mqtt-ftw-home. With several sites, each has a "
+                    + "connection of its own, and the site's id is added to what stands here."),
             \.mqtt.clientID, Checks.shortText(64)),
         .text(
             key(
@@ -109,7 +111,8 @@ enum SettingTable {
         .flag(
             key(
                 "mqtt.values", default: "false", allowed: trueOrFalse,
-                "True: mirror each number to a topic of its own, for displays and simple clients."),
+                "True: mirror each number, text and yes or no of a document to a topic of its own, for displays and "
+                    + "simple clients."),
             \.mqtt.values),
         .flag(
             key(
@@ -206,8 +209,8 @@ enum SettingTable {
     static let siteFields: [Field<Settings.Site>] = [
         .text(
             key(
-                "sites.id", default: "home", allowed: "an id is 1 to 32 of a-z, 0-9 and -, such as home",
-                "Topic level of the house: 1 to 32 of a-z, 0-9 and -."),
+                "sites.id", default: "home", allowed: "an id is \(SiteID.rule), such as home",
+                "Topic level of the house: \(SiteID.rule)."),
             \.id, Checks.siteID),
         .text(
             key(
@@ -218,7 +221,8 @@ enum SettingTable {
             key(
                 "sites.zone", sample: "Europe/Stockholm", synonyms: ["timezone", "time_zone", "tz"],
                 allowed: "give a time zone by its name, such as Europe/Stockholm",
-                "Time zone of the household. When left out: what the box says."),
+                "Time zone of the household, for a box that does not name a real one; one that a box names always wins. "
+                    + "When left out: this machine's."),
             \.zone, Checks.zone),
         .flag(
             key(

@@ -53,7 +53,7 @@ public struct Settings: Sendable, Equatable {
         public var password: Secret?
         /// Absolute path of the file that ``password`` was read from, if it was.
         public var passwordFile: String?
-        /// `nil`: made from the box's identity, so that it is stable and two bridges do not meet.
+        /// `nil`: made from ``baseTopic`` and the site's id, so that it is stable and two households do not meet.
         public var clientID: String?
         public var baseTopic = "ftw"
         public var keepAliveSeconds = 30
@@ -62,7 +62,7 @@ public struct Settings: Sendable, Equatable {
         /// The files of ``tls``; without meaning unless ``usesTLS``.
         public var tlsFiles = TLS()
         public var rate = Rate.normal
-        /// Mirror each number to a topic of its own.
+        /// Mirror each scalar of a document to a topic of its own.
         public var values = false
         public var discovery = true
         public var discoveryPrefix = "homeassistant"
@@ -92,7 +92,7 @@ public struct Settings: Sendable, Equatable {
     }
 
     public struct Site: Sendable, Equatable {
-        /// Topic level: 1 to 32 of `a-z`, `0-9`, `-`.
+        /// Topic level, see `SiteID`.
         public var id = "home"
         /// What people call it.
         public var name = "Home"

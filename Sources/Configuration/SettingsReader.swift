@@ -1,3 +1,5 @@
+import TextForms
+
 /// Fills a `Settings` from a document and from variables, and collects whatever is wrong.
 ///
 /// Nothing stops at the first problem: somebody who mistyped three keys learns
@@ -125,7 +127,7 @@ struct SettingsReader {
             }
             guard known.contains(where: { $0.key == "id" }) else {
                 problems.append(
-                    Problem(place(item), "a site has no id; an id is 1 to 32 of a-z, 0-9 and -, such as home")
+                    Problem(place(item), "a site has no id; an id is \(SiteID.rule), such as home")
                 )
                 continue
             }

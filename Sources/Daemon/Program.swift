@@ -12,39 +12,45 @@ public enum Program {
     public static func main(arguments: [String], environment: [String: String]) -> Never {
         clinux_keep_heaps_few()
         Signals.block()
+        // Read here, so that no signal comes before it is known what it should do.
+        let invocation = Result { () throws(UsageError) in try Invocation.parse(arguments) }
+        Signals.expect(listener: (try? invocation.get())?.listensToSignals ?? false)
         // Ends with the process, which it ends.
-        Task { exit(await run(arguments: arguments, environment: environment)) }
+        Task { exit(await run(invocation, environment: environment)) }
         Signals.serve()
     }
 
-    /// - Parameter arguments: Without the program's own name.
     /// - Returns: The exit code.
-    public static func run(arguments: [String], environment: [String: String]) async -> Int32 {
+    private static func run(
+        _ invocation: Result<Invocation, UsageError>, environment: [String: String]
+    ) async -> Int32 {
         clinux_line_buffer_stdout()
-        let invocation: Invocation
-        do throws(UsageError) {
-            invocation = try Invocation.parse(arguments)
-        } catch {
-            StandardError.write(Array((error.message + "\n").utf8))
-            return ExitCode.usage.rawValue
-        }
         let code: ExitCode
+        switch invocation {
+        case .failure(let error):
+            Surroundings(environment: environment, logLevel: nil, plain: true).complain(error.message)
+            code = .usage
+        case .success(let invocation): code = await run(invocation, environment: environment)
+        }
+        return code.rawValue
+    }
+
+    private static func run(_ invocation: Invocation, environment: [String: String]) async -> ExitCode {
         switch invocation {
         case .help(let verb):
             print(verb.map(HelpText.help) ?? HelpText.overview())
-            code = .done
+            return .done
         case .version:
             print("ftw-mqtt \(Version.text), Apache License 2.0")
-            code = .done
-        case .demo(let options): code = await DemoVerb(options: options, environment: environment).run()
-        case .run(let options): code = await RunVerb(options: options, environment: environment).run()
-        case .pair(let options): code = await PairVerb(options: options, environment: environment).run()
-        case .check(let options): code = await CheckVerb(options: options, environment: environment).run()
-        case .status(let options): code = await StatusVerb(options: options, environment: environment).run()
-        case .unpair(let options): code = await UnpairVerb(options: options, environment: environment).run()
-        case .send(let options): code = await SendVerb(options: options, environment: environment).run()
+            return .done
+        case .demo(let options): return await DemoVerb(options: options, environment: environment).run()
+        case .run(let options): return await RunVerb(options: options, environment: environment).run()
+        case .pair(let options): return await PairVerb(options: options, environment: environment).run()
+        case .check(let options): return await CheckVerb(options: options, environment: environment).run()
+        case .status(let options): return await StatusVerb(options: options, environment: environment).run()
+        case .unpair(let options): return await UnpairVerb(options: options, environment: environment).run()
+        case .send(let options): return await SendVerb(options: options, environment: environment).run()
         }
-        return code.rawValue
     }
 }
 
@@ -54,35 +60,47 @@ struct Surroundings: Sendable {
     let log: ProcessLog
     var ambient: Ambient
 
-    init(environment: [String: String], logLevel: String?, plain: Bool) {
+    init(environment: [String: String], log: ProcessLog) {
         self.environment = environment
+        self.log = log
+        ambient = Ambient(time: SystemTime(), log: log.log)
+    }
+
+    init(environment: [String: String], logLevel: String?, plain: Bool) {
         let terminal = Terminal.of(STDERR_FILENO, environment: environment, plain: plain)
         let style = ProcessLog.style(
             environment: environment, destination: ProcessLog.standardError(), terminal: terminal)
-        log = ProcessLog(style: style, threshold: logLevel.flatMap(LogLevel.init(named:)) ?? .info)
-        ambient = Ambient(time: SystemTime(), log: log.log)
+        self.init(
+            environment: environment,
+            log: ProcessLog(style: style, threshold: logLevel.flatMap(LogLevel.init(named:)) ?? .info))
     }
 
     /// Reads the configuration and tells what is wrong with it.
     ///
     /// - Returns: `nil` when it cannot be used; everything was said then.
-    /// - Parameter takesLevel: Whether the file decides how much is logged; a
-    ///   command that talks to a person keeps its own.
-    func settings(_ options: CommonOptions, takesLevel: Bool = false) -> Settings? {
+    /// - Parameter isDaemon: What is wrong goes into the log, and the file decides how
+    ///   much is logged; a command that talks to a person tells it and keeps its own.
+    func settings(_ options: CommonOptions, isDaemon: Bool = false) -> Settings? {
         do {
             let loaded = try SettingsFile.load(path: options.config, environment: environment)
             for warning in loaded.warnings {
-                if takesLevel { log.log.warning("\(warning)") } else { complain("warning: \(warning)") }
+                if isDaemon {
+                    log.log.warning("\(warning)")
+                } else {
+                    log.complain("warning: \(warning)", as: .warning)
+                }
             }
             var settings = loaded.settings
             if let folder = options.stateDir { settings.stateDir = Self.absolute(folder) }
-            if takesLevel, options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {
+            if isDaemon, options.logLevel == nil, let level = LogLevel(named: settings.log.level.rawValue) {
                 log.level = level
             }
             if let password = settings.mqtt.password { log.redactor.add(password.bytes) }
             return settings
         } catch {
-            for problem in error.problems { complain("\(problem)") }
+            for problem in error.problems {
+                if isDaemon { log.log.error("\(problem)") } else { complain("\(problem)") }
+            }
             return nil
         }
     }
@@ -103,9 +121,7 @@ struct Surroundings: Sendable {
     }
 
     /// To standard error, for the person at the terminal.
-    func complain(_ text: String) {
-        StandardError.write(Array("ftw-mqtt: \(log.redactor.redact(text))\n".utf8))
-    }
+    func complain(_ text: String) { log.complain(text) }
 
     static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path

@@ -159,9 +159,10 @@ struct English {
         case .floor: return "Connected, but box and bridge share only the basics. Update the older one."
         case .revoked: return "The box removed this bridge; pair again."
         case .unpaired:
-            return link.reason == .codeRefused
-                ? "The pairing code was not accepted. Make a new one in the FTW app."
-                : "Not paired with a box yet."
+            switch link.reason {
+            case .codeRefused, .pairingUnreadable: break
+            default: return "Not paired with a box yet."
+            }
         case .booting:
             return link.bootPercent.map { "The box is starting, \($0) % done." } ?? "The box is starting."
         case .connecting, .waitingForBox, .lost: break
@@ -179,6 +180,8 @@ struct English {
         case .boxAway: return "The box is not there. Is it switched on and online?"
         case .handshakeUnanswered: return "The box is there but does not answer this bridge."
         case .codeRefused: return "The pairing code was not accepted. Make a new one in the FTW app."
+        case .pairingUnreadable:
+            return "The pairing is there but cannot be read; ftw-mqtt check says what to do."
         case .evicted: return "Other apps keep taking this bridge's place. Waiting a while."
         case .silent: return "The box has gone silent. Trying again."
         case .boxGone: return "The box went away. Trying again."

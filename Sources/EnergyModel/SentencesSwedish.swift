@@ -160,9 +160,10 @@ struct Swedish {
         case .floor: return "Ansluten, men box och brygga delar bara det enklaste. Uppdatera den äldre."
         case .revoked: return "Boxen tog bort bryggan; para ihop igen."
         case .unpaired:
-            return link.reason == .codeRefused
-                ? "Parningskoden godtogs inte. Skapa en ny i FTW-appen."
-                : "Inte parad med någon box än."
+            switch link.reason {
+            case .codeRefused, .pairingUnreadable: break
+            default: return "Inte parad med någon box än."
+            }
         case .booting:
             return link.bootPercent.map { "Boxen startar, \($0) % klart." } ?? "Boxen startar."
         case .connecting, .waitingForBox, .lost: break
@@ -179,6 +180,8 @@ struct Swedish {
         case .boxAway: return "Boxen är inte där. Är den på och ansluten till nätet?"
         case .handshakeUnanswered: return "Boxen är där men svarar inte bryggan."
         case .codeRefused: return "Parningskoden godtogs inte. Skapa en ny i FTW-appen."
+        case .pairingUnreadable:
+            return "Parningen finns men kan inte läsas; ftw-mqtt check säger vad som ska göras."
         case .evicted: return "Andra appar tar bryggans plats gång på gång. Väntar en stund."
         case .silent: return "Boxen har tystnat. Försöker igen."
         case .boxGone: return "Boxen försvann. Försöker igen."

@@ -94,6 +94,8 @@ public struct Link: Sendable, Equatable {
         case handshakeUnanswered = "handshake_unanswered"
         /// The pairing code was not accepted and is no longer sent.
         case codeRefused = "code_refused"
+        /// There is a pairing, but its file cannot be used just now.
+        case pairingUnreadable = "pairing_unreadable"
         /// Other clients keep taking our place; we stand back for a while.
         case evicted
         /// Frames stopped arriving.

@@ -28,6 +28,25 @@ final class ClientState: Sendable {
         var resolving = false
         var running = false
         var redial: RedialMachine
+        /// A topic that is none was spoken of since the last connection began.
+        var saidNoTopic = false
+
+        /// A message under a topic that is none.
+        ///
+        /// - Returns: Whether to say so.
+        mutating func refuseTopic() -> Bool {
+            counters.refused += 1
+            defer { saidNoTopic = true }
+            return !saidNoTopic
+        }
+
+        /// A connection begins: what was said before may be said again.
+        mutating func begin(_ session: BrokerSession) {
+            outbox.clear()
+            self.session = session
+            counters.connects += 1
+            saidNoTopic = false
+        }
     }
 
     let settings: MQTTSettings
@@ -63,9 +82,7 @@ final class ClientState: Sendable {
     func accepted(_ session: BrokerSession) {
         let now = ambient.time.monotonic
         let speak = shared.withLock { state in
-            state.outbox.clear()
-            state.session = session
-            state.counters.connects += 1
+            state.begin(session)
             return state.redial.accepted(at: now)
         }
         if speak {

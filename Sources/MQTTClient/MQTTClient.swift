@@ -58,8 +58,9 @@ public final class MQTTClient: Sendable {
     /// logged once per connection.
     public func publish(_ message: Message) {
         guard TopicName.isValid(message.topic) else {
-            state.shared.withLock { $0.counters.refused += 1 }
-            state.ambient.log.error("a message was published under a topic that is none; it is left out")
+            if state.shared.withLock({ $0.refuseTopic() }) {
+                state.ambient.log.error("a message was published under a topic that is none; it is left out")
+            }
             return
         }
         let taken = state.shared.withLock { state in

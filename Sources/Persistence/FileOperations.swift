@@ -3,7 +3,7 @@ import Glibc
 /// The few system calls by which a file comes to be, as values, so that a test
 /// can make each of them fail or the process "die" between two of them.
 ///
-/// Each returns a negative number and sets `errno`, as the calls themselves do.
+/// Each returns a negative number, or `nil`, and sets `errno`, as the calls themselves do.
 struct FileOperations: Sendable {
     var write: @Sendable (_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int = {
         Glibc.write($0, $1.baseAddress, $1.count)
@@ -12,6 +12,8 @@ struct FileOperations: Sendable {
     var rename: @Sendable (_ folder: Int32, _ from: String, _ to: String) -> Int32 = {
         renameat($0, $1, $0, $2)
     }
+    /// On success the descriptor belongs to the listing (fdopendir(3)).
+    var list: @Sendable (_ folder: Int32) -> OpaquePointer? = { fdopendir($0) }
     var unlink: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { unlinkat($0, $1, 0) }
 }
 

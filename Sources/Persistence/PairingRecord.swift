@@ -1,11 +1,12 @@
 public import FoundationEssentials
 import JSONText
+import TextForms
 
 /// What ties one site to one box: whoever holds this *is* the paired app.
 ///
 /// Printing or dumping one shows neither keys nor code.
 public struct PairingRecord: Sendable, Equatable {
-    /// The site's id: 1 to 32 of `a-z`, `0-9`, `-`.
+    /// The site's id, see ``SiteID``.
     public var site: String
     /// Our own X25519 private key, 32 bytes.
     public var privateKey: [UInt8]
@@ -72,7 +73,8 @@ extension PairingRecord {
             "site": .string(site), "private_key": .string(Base64URL.encode(privateKey)),
             "box_key": .string(Base64URL.encode(boxKey)),
             "rendezvous_secret": .string(Base64URL.encode(rendezvousSecret)),
-            "code": text(code.map(Base64URL.encode)), "relay_url": text(relayURL), "label": .string(label),
+            "code": text(code.map { Base64URL.encode($0) }), "relay_url": text(relayURL),
+            "label": .string(label),
             "paired_at": text(pairedAt.map(UTCText.extended)), "device_id": .string(deviceID),
             "role": text(role),
         ]
@@ -81,7 +83,7 @@ extension PairingRecord {
     /// `nil` unless every member is there, of its kind and length, and no other.
     init?(json: JSONValue) {
         guard let members = json.objectValue, members.count == 10, let site = json["site"]?.stringValue,
-            PairingStore.isSite(site),
+            SiteID.isValid(site),
             let privateKey = Self.bytes(json["private_key"]), privateKey.count == 32,
             let boxKey = Self.bytes(json["box_key"]), boxKey.count == 32,
             let secret = Self.bytes(json["rendezvous_secret"]), secret.count == 32,
@@ -89,7 +91,7 @@ extension PairingRecord {
             let relayURL = Self.optional(json["relay_url"]), let role = Self.optional(json["role"]),
             let codeText = Self.optional(json["code"]), let timeText = Self.optional(json["paired_at"])
         else { return nil }
-        let code = codeText.flatMap(Base64URL.decode)
+        let code = codeText.flatMap { Base64URL.decode($0) }
         let pairedAt = timeText.flatMap(UTCText.date)
         guard (code == nil) == (codeText == nil), code.map({ [5, 16].contains($0.count) }) ?? true,
             (pairedAt == nil) == (timeText == nil)
@@ -100,7 +102,7 @@ extension PairingRecord {
     }
 
     private static func bytes(_ value: JSONValue?) -> [UInt8]? {
-        value?.stringValue.flatMap(Base64URL.decode)
+        value?.stringValue.flatMap { Base64URL.decode($0) }
     }
 
     /// Outer `nil`: missing or no text. Inner `nil`: `null`.
@@ -110,22 +112,5 @@ extension PairingRecord {
         case .string(let text)?: .some(text)
         default: nil
         }
-    }
-}
-
-/// base64url without padding, canonical both ways (RFC 4648 §5).
-enum Base64URL {
-    static func encode(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
-    }
-
-    /// `nil` for anything that ``encode(_:)`` would have written differently.
-    static func decode(_ text: String) -> [UInt8]? {
-        let standard = text.replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: standard + padding) else { return nil }
-        let bytes = Array(data)
-        return encode(bytes) == text ? bytes : nil
     }
 }

@@ -1,12 +1,18 @@
 public import FoundationEssentials
+import TextForms
 
 /// The pairings in a state folder, one file per site: `pairing-<site>.json`.
+///
+/// One that is being made lies beside it as `pairing-<site>.new.json`, key and code
+/// included, before the code is sent: the box takes a code once, and a key that
+/// nobody has any more with it. The pairing in force stays until the box accepted.
 public struct PairingStore: Sendable {
     /// What lies there for one site.
     public enum Entry: Sendable, Equatable {
         case none
         case record(PairingRecord)
-        /// It could not be used; the site is unpaired until somebody looks.
+        /// It could not be used, now or earlier, and has another name; the site
+        /// is without until somebody pairs again.
         case setAside(SetAside)
     }
 
@@ -20,20 +26,71 @@ public struct PairingStore: Sendable {
     }
 
     public func load(_ site: String) throws(StateError) -> Entry {
-        let loaded = try folder.load(try Self.fileName(site), kind: Self.kind, now: now()) {
-            PairingRecord(json: $0)?.site == site
-        }
-        switch loaded {
-        case .none: return .none
+        let name = try Self.fileName(site)
+        switch try loaded(name, site) {
+        case .none:
+            // Set aside is not removed: a person did not mean to be without.
+            let earlier = try folder.names().last { $0.hasPrefix("\(name).damaged-") }
+            guard let earlier else { return .none }
+            return .setAside(
+                SetAside(folder: folder.path, name: name, newName: earlier, reason: .earlier))
         case .setAside(let file): return .setAside(file)
         case .document(let body, _): return PairingRecord(json: body).map { .record($0) } ?? .none
         }
+    }
+
+    private func loaded(_ name: String, _ site: String) throws(StateError) -> LoadedDocument {
+        try folder.load(name, kind: Self.kind, now: now()) { PairingRecord(json: $0)?.site == site }
     }
 
     /// Writes a record; on return it is on the disk.
     public func save(_ record: PairingRecord) throws(StateError) {
         try folder.save(try Self.fileName(record.site), kind: Self.kind, record.json)
     }
+
+    // MARK: One that is being made
+
+    /// Writes down a pairing that is about to be tried; on return it is on the disk,
+    /// and until this value goes nobody else takes it up.
+    ///
+    /// - Throws: `StateError`; the code is then still good and nothing was lost.
+    public func begin(_ record: PairingRecord) throws(StateError) {
+        folder.holdPairing()
+        try folder.save(try Self.draftName(record.site), kind: Self.kind, record.json)
+    }
+
+    /// The pairing that was begun and not ended; `nil` when there is none.
+    public func begun(_ site: String) throws(StateError) -> PairingRecord? {
+        guard case .document(let body, _) = try loaded(try Self.draftName(site), site) else { return nil }
+        return PairingRecord(json: body)
+    }
+
+    /// The box does not want the code: it is not sent again. The key stays for the next
+    /// link, in case the box took it and only its answers were lost.
+    public func giveUp(_ site: String) throws(StateError) {
+        guard var record = try begun(site), record.code != nil else { return }
+        record.code = nil
+        try folder.save(try Self.draftName(site), kind: Self.kind, record.json)
+    }
+
+    /// The box accepted: from now on this is the site's pairing.
+    public func finish(_ record: PairingRecord) throws(StateError) {
+        try save(record)
+        // One that stays for a moment does no harm: it is only looked at where there is no pairing.
+        try? folder.remove(try Self.draftName(record.site))
+    }
+
+    /// Makes a begun pairing the site's own, if whoever began it is gone: it was killed, or
+    /// its patience was over, and nobody can say whether the box took the code.
+    ///
+    /// - Returns: `nil` when there is none, or it is still at work, or its code was refused.
+    public func adopt(_ site: String) throws(StateError) -> PairingRecord? {
+        guard !folder.isPairingHeld(), let record = try begun(site), record.code != nil else { return nil }
+        try finish(record)
+        return record
+    }
+
+    // MARK: What becomes of it
 
     /// After the first completed handshake: forgets the spent code for good and
     /// notes when the box accepted us. Does nothing to a record without code
@@ -64,30 +121,33 @@ public struct PairingStore: Sendable {
         try save(record)
     }
 
-    /// The sites with a pairing file, sorted.
+    /// The sites with a pairing, or with one that was begun or set aside, sorted.
     public func sites() throws(StateError) -> [String] {
-        try folder.names().compactMap { name in
-            guard name.hasPrefix("pairing-"), name.hasSuffix(".json") else { return nil }
-            let site = String(name.dropFirst(8).dropLast(5))
-            return Self.isSite(site) ? site : nil
+        let sites = try folder.names().compactMap { name -> String? in
+            guard name.hasPrefix("pairing-"), let end = name.firstIndex(of: ".") else { return nil }
+            let site = String(name[..<end].dropFirst(8))
+            return name[end...].hasPrefix(".json") || name[end...].hasPrefix(".new.json") ? site : nil
         }
+        return Set(sites.filter(SiteID.isValid)).sorted()
     }
 
-    /// Forgets a pairing, with whatever was set aside of it: that holds keys
-    /// too. None to forget is fine.
+    /// Forgets a pairing, with one that was begun and whatever was set aside of
+    /// them: that holds keys too. None to forget is fine.
     public func remove(_ site: String) throws(StateError) {
         let name = try Self.fileName(site)
-        for other in try folder.names() where other.hasPrefix("\(name).damaged-") { try folder.remove(other) }
+        for other in try folder.names() where other.hasPrefix("pairing-\(site).") && other != name {
+            try folder.remove(other)
+        }
         try folder.remove(name)
     }
 
     private static func fileName(_ site: String) throws(StateError) -> String {
-        guard isSite(site) else { throw .badName(site) }
+        guard SiteID.isValid(site) else { throw .badName(site) }
         return "pairing-\(site).json"
     }
 
-    static func isSite(_ site: String) -> Bool {
-        (1...32).contains(site.utf8.count)
-            && site.utf8.allSatisfy { ($0 >= 0x61 && $0 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2D }
+    private static func draftName(_ site: String) throws(StateError) -> String {
+        guard SiteID.isValid(site) else { throw .badName(site) }
+        return "pairing-\(site).new.json"
     }
 }

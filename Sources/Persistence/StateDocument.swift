@@ -20,6 +20,8 @@ public struct SetAside: Sendable, Equatable, CustomStringConvertible {
         case foreign
         /// Written by a later version of the bridge.
         case newer(format: Int)
+        /// It was set aside some time ago; its new name says when.
+        case earlier
     }
     /// Absolute path of the folder.
     public var folder: String
@@ -35,6 +37,7 @@ public struct SetAside: Sendable, Equatable, CustomStringConvertible {
             case .damaged: "is damaged"
             case .foreign: "is not what belongs there"
             case .newer(let format): "was written by a newer version (format \(format))"
+            case .earlier: "could not be used earlier"
             }
         return "\(folder)/\(name) \(why); it is kept as \(newName) and the bridge goes on without it"
     }

@@ -68,6 +68,11 @@ public final class StateFile: Sendable {
         }
     }
 
+    /// Whether ``load(_:)`` gives what was saved, or would give nothing for another reason.
+    ///
+    /// - Throws: `StateError` when there is a file and it cannot be read now.
+    public func check(_ name: String) throws(StateError) { _ = try folder.read(fileName(name)) }
+
     /// Saves a value; on return it is on the disk, or a failure was reported.
     ///
     /// - Returns: Whether it is on the disk.

@@ -157,6 +157,21 @@ public final class StateFolder: Sendable {
         return Self.holder(descriptor)
     }
 
+    // MARK: Pairing
+
+    /// Says to other processes, for as long as this value lives, that a pairing is being made here.
+    public func holdPairing() {
+        // On the folder itself, which nobody else locks. Where that cannot be locked nobody waits.
+        while flock(folder, LOCK_SH) != 0, errno == EINTR {}
+    }
+
+    /// Whether another process, or another value of this one, is making a pairing here.
+    public func isPairingHeld() -> Bool {
+        guard flock(folder, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+        flock(folder, LOCK_UN)
+        return false
+    }
+
     // MARK: Files
 
     /// Names of the files in the folder, sorted, without the lock and unfinished ones.
@@ -288,12 +303,18 @@ public final class StateFolder: Sendable {
     private func everyName() throws(StateError) -> [String] {
         // A descriptor of its own, because closing the listing closes it.
         let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, let listing = fdopendir(descriptor) else {
-            throw .system(operation: "list", path: path, code: errno)
+        guard descriptor >= 0 else { throw .system(operation: "list", path: path, code: errno) }
+        guard let listing = operations.list(descriptor) else {
+            let code = errno
+            close(descriptor)
+            throw .system(operation: "list", path: path, code: code)
         }
         defer { closedir(listing) }
         var names: [String] = []
-        while let entry = readdir(listing) {
+        while true {
+            // Only so an end is told from an error (readdir(3)).
+            errno = 0
+            guard let entry = readdir(listing) else { break }
             names.append(
                 withUnsafePointer(to: &entry.pointee.d_name) {
                     $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
@@ -301,6 +322,7 @@ public final class StateFolder: Sendable {
                     }
                 })
         }
+        guard errno == 0 else { throw .system(operation: "list", path: path, code: errno) }
         return names
     }
 

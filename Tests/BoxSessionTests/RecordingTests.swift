@@ -31,8 +31,8 @@ import Testing
             guard let at = handshake.message2At, let bytes = recording.messages[at].bytes else { continue }
             let result = try state.readMessage2(bytes)
             #expect(result.handshakeHash == handshake.hash)
-            #expect(result.sendKey.withBytes { $0 } == handshake.sendKey)
-            #expect(result.receiveKey.withBytes { $0 } == handshake.receiveKey)
+            #expect(result.sendKey.exported() == handshake.sendKey)
+            #expect(result.receiveKey.exported() == handshake.receiveKey)
         }
     }
 

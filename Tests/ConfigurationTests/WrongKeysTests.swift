@@ -116,6 +116,6 @@ struct Fault: CustomTestStringConvertible {
             "3:9: mqtt.port is 70000; a port is a number from 1 to 65535",
             "5:15: mqtt.tls.key_file needs mqtt.tls.certificate_file beside it",
             "5:15: mqtt.tls.key_file: /pem/open is open to others (mode 644); run: chmod 600 /pem/open",
-            "7:9: sites.id is A; an id is 1 to 32 of a-z, 0-9 and -, such as home")
+            "7:9: sites.id is A; an id is 1 to 32 of a-z, 0-9 and -, without - at either end, such as home")
     ]
 }

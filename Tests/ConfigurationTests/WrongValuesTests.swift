@@ -215,12 +215,19 @@ import Testing
         ),
         Fault("sites: [home]", "1:9: sites holds something without keys; write - id: home"),
         Fault(
-            "sites:\n  - name: x", "2:5: a site has no id; an id is 1 to 32 of a-z, 0-9 and -, such as home"),
+            "sites:\n  - name: x",
+            "2:5: a site has no id; an id is 1 to 32 of a-z, 0-9 and -, without - at either end, such as home"
+        ),
         Fault(
-            "sites:\n  - id: Home", "2:9: sites.id is Home; an id is 1 to 32 of a-z, 0-9 and -, such as home"),
+            "sites:\n  - id: Home",
+            "2:9: sites.id is Home; an id is 1 to 32 of a-z, 0-9 and -, without - at either end, such as home"
+        ),
         Fault(
-            "sites:\n  - id: a/b", "2:9: sites.id is a/b; an id is 1 to 32 of a-z, 0-9 and -, such as home"),
-        Fault("sites:\n  - id: -a", "2:9: sites.id is -a; an id is 1 to 32 of a-z, 0-9 and -, such as home"),
+            "sites:\n  - id: a/b",
+            "2:9: sites.id is a/b; an id is 1 to 32 of a-z, 0-9 and -, without - at either end, such as home"),
+        Fault(
+            "sites:\n  - id: -a",
+            "2:9: sites.id is -a; an id is 1 to 32 of a-z, 0-9 and -, without - at either end, such as home"),
         Fault("sites:\n  - id: a\n  - id: a", "3:5: sites.id a is there twice; the first is in line 2"),
         Fault(
             "sites:\n  - id: a\n    zone: Europe/Stokholm",

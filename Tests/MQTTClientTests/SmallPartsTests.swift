@@ -1,5 +1,6 @@
 import Ambient
 import MQTTTypes
+import Synchronization
 import TestSupport
 import Testing
 
@@ -252,5 +253,18 @@ extension EventQueue {
         #expect(losses.count == 30)
         #expect(losses.allSatisfy { $0.code == .nameUnknown })
         await client.run()  // a second call returns
+    }
+}
+
+@Suite struct SharedStateTests {
+    @Test func aTopicThatIsNoneIsSpokenOfOncePerConnection() {
+        let client = ClientState(
+            settings: MQTTSettings(host: "localhost", port: 1, clientID: "c"), ambient: Ambient())
+        client.shared.withLock { state in
+            #expect(state.refuseTopic() && !state.refuseTopic() && !state.refuseTopic())
+            state.begin(BrokerSession(version: .v5))
+            #expect(state.refuseTopic() && !state.refuseTopic())
+            #expect(state.counters.refused == 5)
+        }
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import JSONText
 import TestSupport
 import Testing
+import TextForms
 
 @testable import Persistence
 
@@ -104,7 +105,98 @@ import Testing
         #expect(try folder.names() == ["pairing-home2.json.damaged-20261130T071640Z"])
     }
 
-    @Test(arguments: ["", "../x", "A", "a b", String(repeating: "a", count: 33)])
+    // MARK: One that is being made
+
+    /// The file of a state folder that another process has open.
+    private func visit() throws -> PairingStore {
+        PairingStore(try StateFolder.open("\(outer.path)/state", for: .visit))
+    }
+
+    @Test func aBegunPairingLeavesTheOneInForceAndIsTakenUpOnceItsMakerIsGone() throws {
+        var maker: PairingStore? = try visit()
+        try maker?.begin(Self.record())
+        var status = stat()
+        #expect(stat("\(outer.path)/state/pairing-home.new.json", &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(try store.load("home") == .none && store.begun("home") == Self.record())
+        // Two at once would send the code twice as often, and a box gives up after five.
+        #expect(try store.adopt("home") == nil)
+        maker = nil
+        #expect(try store.adopt("home") == Self.record())
+        #expect(try store.load("home") == .record(Self.record()) && store.begun("home") == nil)
+        #expect(try store.adopt("home") == nil)
+    }
+
+    @Test func aRefusedBeginningIsNotTakenUpButItsKeyIsKept() throws {
+        try visit().begin(Self.record())
+        try store.giveUp("home")
+        #expect(try store.adopt("home") == nil)
+        #expect(try store.begun("home") == Self.record(code: nil))
+        try store.giveUp("none")
+    }
+
+    @Test func anAcceptedPairingTakesThePlaceOfTheOneInForce() throws {
+        try store.save(Self.record(code: nil))
+        let maker = try visit()
+        var new = Self.record()
+        new.boxKey[0] ^= 1
+        try maker.begin(new)
+        #expect(try store.load("home") == .record(Self.record(code: nil)))
+        new.code = nil
+        try maker.finish(new)
+        #expect(try store.load("home") == .record(new) && store.begun("home") == nil)
+    }
+
+    @Test func aDiskThatIsFullKeepsTheCodeUnused() throws {
+        let full = try StateFolder(
+            "\(outer.path)/state", for: .visit,
+            operations: {
+                var operations = FileOperations()
+                operations.write = { _, _ in
+                    errno = ENOSPC
+                    return -1
+                }
+                return operations
+            }())
+        #expect(throws: StateError.self) { try PairingStore(full).begin(Self.record()) }
+        #expect(try store.begun("home") == nil)
+    }
+
+    @Test func whatWasBegunOrSetAsideIsListedAndForgottenToo() throws {
+        try visit().begin(Self.record("begun"))
+        try folder.write("pairing-damaged.json", Array("{".utf8))
+        _ = try store.load("damaged")
+        try store.save(Self.record("whole"))
+        #expect(try store.sites() == ["begun", "damaged", "whole"])
+        for site in try store.sites() { try store.remove(site) }
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test func whatWasSetAsideIsNotNothing() throws {
+        try folder.write("pairing-home.json", Array("{".utf8))
+        guard case .setAside(let first) = try store.load("home"),
+            case .setAside(let later) = try store.load("home")
+        else {
+            Issue.record("forgotten")
+            return
+        }
+        #expect(first.reason == .damaged && later.reason == .earlier && later.newName == first.newName)
+        try store.save(Self.record())
+        #expect(try store.load("home") == .record(Self.record()))
+        try store.remove("home")
+        #expect(try store.load("home") == .none)
+    }
+
+    @Test func aPairingThatOthersMayReadIsAnErrorAndNotNone() throws {
+        try store.save(Self.record())
+        let path = "\(outer.path)/state/pairing-home.json"
+        chmod(path, 0o644)
+        #expect(throws: StateError.tooOpen(path: path, mode: 0o100644, isFolder: false)) {
+            try store.load("home")
+        }
+    }
+
+    @Test(arguments: ["", "../x", "A", "a b", "-a", String(repeating: "a", count: 33)])
     func onlyASitesIdNamesARecord(site: String) {
         #expect(throws: StateError.badName(site)) { try store.load(site) }
         #expect(throws: StateError.badName(site)) { try store.save(Self.record(site)) }
@@ -195,7 +287,7 @@ import Testing
 
     @Test(arguments: ["=", "A", "AA", "AB", "AAAA=", "AA==", "A+", "A/", "AA\n", " AA", "é"])
     func onlyTheOneSpellingOfBytesIsRead(text: String) {
-        #expect(Base64URL.decode(text).map(Base64URL.encode) ?? text == text)
+        #expect(Base64URL.decode(text).map { Base64URL.encode($0) } ?? text == text)
         #expect((Base64URL.decode(text) != nil) == (text == "AA"))
     }
 

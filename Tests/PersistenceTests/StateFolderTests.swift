@@ -25,6 +25,22 @@ import Testing
         }
     }
 
+    @Test func aFolderThatCannotBeListedSaysWhyAndLeaksNothing() throws {
+        let asked = Mutex<[Int32]>([])
+        var operations = FileOperations()
+        operations.list = { descriptor in
+            asked.withLock { $0.append(descriptor) }
+            errno = ENOMEM
+            return nil
+        }
+        let folder = try StateFolder(path, for: .visit, operations: operations)
+        for _ in 0..<3 {
+            let found = error { () throws(StateError) in _ = try folder.names() }
+            #expect(found == .system(operation: "list", path: path, code: ENOMEM))
+        }
+        #expect(Set(asked.withLock { $0 }).count == 1, "a descriptor stayed open")
+    }
+
     // MARK: Opening
 
     @Test func aMissingFolderIsMadeForUsAlone() throws {

@@ -123,7 +123,7 @@ public final class X25519KeyPair: Sendable {
     }
 
     /// The scalar, for the key file. The caller wipes or writes it, nothing else.
-    public func exportSecret() -> [UInt8] { secret.withBytes { Array($0[...]) } }
+    public func exportSecret() -> [UInt8] { secret.exported() }
 
     /// The Diffie-Hellman secret shared with `peer`.
     ///

@@ -19,12 +19,16 @@ public final class SecretBytes: Sendable {
     public var count: Int { storage.withLock { $0.count } }
 
     /// Lends the bytes. What `body` is given is overwritten when it returns, so
-    /// it must not keep the array.
+    /// it must not keep the array; see ``exported()``.
     public func withBytes<R, E: Error>(_ body: ([UInt8]) throws(E) -> R) throws(E) -> R {
         var copy = storage.withLock { SecretBytes.detached($0) }
         defer { Primitives.wipe(&copy) }
         return try body(copy)
     }
+
+    /// A copy for where an array is needed, such as a file: the caller's own to
+    /// forget, and nothing here can wipe it.
+    public func exported() -> [UInt8] { storage.withLock { SecretBytes.detached($0) } }
 
     /// Overwrites the bytes now. Whoever uses this value later finds it empty.
     public func wipe() {

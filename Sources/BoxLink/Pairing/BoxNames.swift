@@ -1,3 +1,5 @@
+import TextForms
+
 /// Names made from public keys. They are for people and files and are never
 /// sent; only the box's list of devices uses ``deviceID(clientKey:)`` as well
 /// (FTW wire §9.3).

@@ -1,3 +1,5 @@
+import TextForms
+
 /// What a box shows as a QR code: its key, a code that works once, and where to
 /// meet it (FTW wire §9.1).
 ///

@@ -1,5 +1,6 @@
 public import BoxLink
 public import JSONText
+import TextForms
 
 /// A client that a box lets in.
 public struct BoxClient: Sendable, Equatable {

@@ -1,6 +1,7 @@
 import Ambient
 public import BoxLink
 public import FoundationEssentials
+import TextForms
 
 /// What a test or a demonstration has arranged on the box.
 struct BoxScriptState: Sendable {

@@ -3,6 +3,9 @@ public import MQTTTypes
 
 /// What a site's bridge has left on the broker, for taking it all away again.
 public enum LeftBehind {
+    /// Under which name the bridge's memory has it.
+    public static let memoryName = BridgeMachine.announcedName
+
     /// Empty retained messages for every topic and discovery topic of the site,
     /// discovery first, so that nothing is shown as broken in between.
     ///

@@ -201,6 +201,8 @@ extension StatePublisher {
         case .bridgeAvailability: return presence(isOnline)
         case .bridgeInfo: return .document(info())
         case .bridgeHealth: return .document(documents.health(health, at: now.wall))
+        // The connection writes it, before anything goes through here.
+        case .bridgeInstance: return .plain(settings.claim ?? "")
         case .boxAvailability: return presence(site.link.isUp)
         case .boxLink: return .document(documents.link(site.link, now: now.wall))
         case .power: return .document(documents.power(site.power, isLive: isPowerLive))

@@ -132,6 +132,7 @@ extension TopicTree {
             switch row.form {
             case .plain(let words): words.map { "`\($0)`" }.joined(separator: ", ")
             case .document: say("document, see below", "dokument, se nedan")
+            case .text: say("text", "text")
             case .any: say("anything, or `{\"id\": …}`", "vad som helst, eller `{\"id\": …}`")
             }
         }

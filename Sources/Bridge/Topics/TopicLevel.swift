@@ -11,6 +11,14 @@ public struct TopicLevel: Sendable, Hashable, CustomStringConvertible {
     /// The most characters in a level made here.
     public static let longest = 40
 
+    /// Whether that is a level as one is made here.
+    public static func isLevel(_ text: String) -> Bool {
+        (1...longest).contains(text.utf8.count) && !text.hasPrefix("-") && !text.hasSuffix("-")
+            && text.utf8.allSatisfy {
+                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+            }
+    }
+
     /// The level for that id; the same id always gives the same level.
     public init(_ id: String) {
         if Self.isPlain(id) {
@@ -31,11 +39,8 @@ public struct TopicLevel: Sendable, Hashable, CustomStringConvertible {
     /// True for an id that needs no folding. One that ends like our own hashes
     /// does need it, or it could name the level of another id.
     private static func isPlain(_ id: String) -> Bool {
-        let bytes = Array(id.utf8)
-        guard (1...longest).contains(bytes.count), bytes.first != 0x2D, bytes.last != 0x2D,
-            bytes.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
-        else { return false }
-        let tail = bytes.suffix(9)
+        guard isLevel(id) else { return false }
+        let tail = Array(id.utf8).suffix(9)
         let looksHashed =
             tail.count == 9 && tail.first == 0x2D
             && tail.dropFirst().allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }

@@ -55,6 +55,12 @@ extension TopicTree {
             occasion: LocalText(
                 "a new error or loss within a minute, else each 15 min",
                 "ett nytt fel eller en förlust inom en minut, annars var 15:e min")),
+        state(
+            .bridgeInstance, .text,
+            LocalText(
+                "Which run of the bridge connected last; tells a second copy from a bad network.",
+                "Vilken körning av bryggan som anslöt sist; skiljer en andra kopia från ett dåligt nät."),
+            occasion: LocalText("on connecting", "vid anslutning")),
         request(.bridgePing, LocalText("Answers that the bridge is there.", "Svarar att bryggan finns.")),
         request(
             .bridgeRepublish,
@@ -96,7 +102,9 @@ extension TopicTree {
         member(
             "publishes", .number(unit: ""), "messages to the broker", "meddelanden till brokern", dating: true
         ),
-        member("dropped", .number(unit: ""), "replaced or dropped before sending", "ersatta före sändning"),
+        member(
+            "dropped", .number(unit: ""), "given up unsent: too many waited, or the connection ended",
+            "uppgivna osända: för många väntade, eller förbindelsen bröts"),
         member("oversize", .number(unit: ""), "too large for the broker", "för stora för brokern"),
         member(
             "requests", .object, "questions to the box by route", "frågor till boxen per väg", dating: true),

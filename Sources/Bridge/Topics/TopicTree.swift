@@ -60,6 +60,7 @@ public enum TopicName: String, Sendable, CaseIterable {
     case bridgeAvailability = "bridge/availability"
     case bridgeInfo = "bridge/info"
     case bridgeHealth = "bridge/health"
+    case bridgeInstance = "bridge/instance"
     case bridgePing = "bridge/request/ping"
     case bridgeRepublish = "bridge/request/republish"
     case bridgeReload = "bridge/request/reload"
@@ -113,6 +114,8 @@ public struct TopicSpec: Sendable {
         case plain([String])
         /// A JSON object with exactly these members, always all of them.
         case document([Member])
+        /// A text of ours, as it is.
+        case text
         /// Anything; see the row's meaning.
         case any
     }

@@ -76,10 +76,14 @@ struct ArgumentReader {
 
     func has(_ name: OptionSpec.Name) -> Bool { values[name] != nil }
 
-    func whole(_ name: OptionSpec.Name, _ range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    /// - Parameter reason: Why the range ends where it does; `nil` where that is plain.
+    func whole(
+        _ name: OptionSpec.Name, _ range: ClosedRange<Int>, because reason: String? = nil
+    ) throws(UsageError) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw wrong(name, "give a whole number from \(range.lowerBound) to \(range.upperBound)")
+            let rule = "give a whole number from \(range.lowerBound) to \(range.upperBound)"
+            throw wrong(name, reason.map { "\(rule): \($0)" } ?? rule)
         }
         return number
     }

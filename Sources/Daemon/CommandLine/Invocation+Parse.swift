@@ -1,4 +1,6 @@
+import Bridge
 import Configuration
+import TextForms
 
 extension Invocation {
     /// Reads the command line.
@@ -58,7 +60,7 @@ extension Invocation {
         case .unpair:
             try reader.expect(1, missing: "name the house to forget, such as: ftw-mqtt unpair home")
             let name = reader.arguments.first ?? ""
-            guard isSite(name) else {
+            guard SiteID.isValid(name) else {
                 throw UsageError(
                     text: "\(ArgumentReader.shown(name)) is not the id of a house; \(siteRule)", verb: .unpair
                 )
@@ -70,16 +72,11 @@ extension Invocation {
         }
     }
 
-    private static let siteRule = "an id is 1 to 32 of a-z, 0-9 and -, such as home"
-
-    private static func isSite(_ text: String) -> Bool {
-        (1...32).contains(text.utf8.count)
-            && text.utf8.allSatisfy { ($0 >= 0x61 && $0 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2D }
-    }
+    private static let siteRule = "an id is \(SiteID.rule), such as home"
 
     private static func site(_ reader: ArgumentReader) throws(UsageError) -> String? {
         guard let text = reader.values[.site] else { return nil }
-        guard isSite(text) else { throw reader.wrong(.site, siteRule) }
+        guard SiteID.isValid(text) else { throw reader.wrong(.site, siteRule) }
         return text
     }
 
@@ -171,9 +168,11 @@ extension Invocation {
             guard words.count >= 3 else {
                 throw UsageError(text: "\(command) needs a value; \(usage)", verb: .send)
             }
-            guard isSite(first) else {
+            guard TopicLevel.isLevel(first) else {
                 throw UsageError(
-                    text: "\(ArgumentReader.shown(first)) is not the id of a loadpoint", verb: .send)
+                    text: "\(ArgumentReader.shown(first)) is not a loadpoint as its topics name it: "
+                        + "1 to \(TopicLevel.longest) of a-z, 0-9 and -, without - at either end", verb: .send
+                )
             }
         }
         if let id = reader.values[.id], !(1...64).contains(id.utf8.count) {
@@ -182,7 +181,9 @@ extension Invocation {
         return SendOptions(
             common: try common(reader), site: try site(reader), loadpoint: isMode ? nil : first,
             command: command, value: words.dropFirst(isMode ? 1 : 2).joined(separator: " "),
-            expiresS: try reader.whole(.expires, 1...600), id: reader.values[.id])
+            expiresS: try reader.whole(
+                .expires, 1...30, because: "no bridge holds a command for longer than 30 s"),
+            id: reader.values[.id])
     }
 }
 

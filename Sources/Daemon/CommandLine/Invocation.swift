@@ -12,6 +12,15 @@ enum Invocation: Equatable {
     case version
     /// `nil`: the overview.
     case help(Verb?)
+
+    /// Whether it ends in an order of its own when it is told to stop. The others
+    /// have nothing to put in order and end where they are.
+    var listensToSignals: Bool {
+        switch self {
+        case .demo, .run: true
+        case .pair, .check, .status, .send, .unpair, .version, .help: false
+        }
+    }
 }
 
 /// The subcommands.
@@ -103,7 +112,7 @@ struct SendOptions: Equatable {
     var command: String
     /// The payload as typed.
     var value: String
-    /// Seconds after which it must not be carried out any more, 1 to 600; `nil`: the bridge's 30.
+    /// Seconds after which it must not be carried out any more, 1 to 30; `nil`: the bridge's 30.
     var expiresS: Int?
     /// The id to send it under; `nil`: a new one.
     var id: String?
@@ -122,8 +131,8 @@ struct UsageError: Error, Equatable {
     /// Whose help to point to; `nil`: the overview.
     var verb: Verb?
 
-    /// Two lines: what is wrong, and where to read more.
+    /// Two lines, after the program's name: what is wrong, and where to read more.
     var message: String {
-        "ftw-mqtt: \(text)\nTry: ftw-mqtt \(verb.map { "\($0.rawValue) " } ?? "")--help"
+        "\(text)\nTry: ftw-mqtt \(verb.map { "\($0.rawValue) " } ?? "")--help"
     }
 }

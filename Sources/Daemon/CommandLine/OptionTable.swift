@@ -149,7 +149,7 @@ extension Verb {
         summary: "one command, followed to its end", arguments: "LOADPOINT COMMAND VALUE | mode KEY",
         options: [
             .site,
-            .init(name: .expires, value: "N", about: "not to be carried out after N seconds, 1 to 600 [30]"),
+            .init(name: .expires, value: "N", about: "not to be carried out after N seconds, 1 to 30 [30]"),
             .init(name: .id, value: "ID", about: "send it under this id [a new one]"),
         ] + OptionSpec.common,
         about: [

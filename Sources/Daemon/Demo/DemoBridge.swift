@@ -29,7 +29,7 @@ struct DemoBridge: Sendable {
         let carrier = try outside.carrier(for: record.over(house.relayURL))
         let memory = DemoMemory()
         let session = try inside.session(for: record, over: carrier, memory: memory)
-        let bridgeSettings = inside.bridge(for: record)
+        let bridgeSettings = inside.bridge(for: .paired(record))
         let broker = inside.broker(will: bridgeSettings.will)
         let bridge = BridgeService(
             settings: bridgeSettings, box: session, broker: broker, memory: memory,

@@ -45,6 +45,12 @@ final class ProcessLog: Sendable {
         Log(threshold: { self.level }, sink: { self.line($0, $1) })
     }
 
+    /// For the person at the terminal, whatever ``level`` is; in a journal a line like any other.
+    func complain(_ text: String, as level: LogLevel = .error) {
+        guard style != .journal else { return line(level, text) }
+        write(Array("ftw-mqtt: \(redactor.redact(text))\n".utf8))
+    }
+
     private func line(_ level: LogLevel, _ text: String) {
         let safe = Self.oneLine(redactor.redact(text))
         let line =

@@ -12,13 +12,13 @@ import Persistence
 extension MQTTClient: BrokerPort {}
 extension BoxSession: BoxPort {}
 
-/// A site without a pairing: one state, and it stays.
+/// A site without a pairing that can be used: one state, and it stays.
 struct UnpairedBox: BoxPort {
     let states: AsyncStream<SiteState>
 
-    init(time: any TimeSource) {
+    init(reason: Link.Reason? = nil, time: any TimeSource) {
         let (states, continuation) = AsyncStream.makeStream(of: SiteState.self)
-        continuation.yield(SiteState(link: Link(state: .unpaired, since: time.wall)))
+        continuation.yield(SiteState(link: Link(state: .unpaired, since: time.wall, reason: reason)))
         self.states = states
         // Kept open: a stream that ends means that the conversation is over for good.
         self.continuation = continuation

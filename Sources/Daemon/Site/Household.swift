@@ -3,6 +3,7 @@ import BoxLink
 import BoxSession
 import Bridge
 import Configuration
+import EnergyModel
 import FoundationEssentials
 import JSONText
 import MQTTClient
@@ -62,7 +63,7 @@ actor Household {
     /// - Returns: One sentence about what came of it.
     func reload() async -> String {
         let log = around.log.log
-        guard let new = around.settings(options) else {
+        guard let new = around.settings(options, isDaemon: true) else {
             let text = "the configuration has faults; the old one stays in force"
             log.error(text)
             return text
@@ -105,9 +106,9 @@ actor Household {
             // Before the settings are read, so that no change falls in between.
             let (news, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             changes[site.id] = change
-            let record = pairing(of: site)
+            let pairing = SitePairing.look(site.id, in: pairings)
             // Whoever took the pairing away clears the topics; a word from us would put them back.
-            if record == nil, forgotten.contains(site.id) {
+            if pairing == .none, forgotten.contains(site.id) {
                 await untilPaired(site)
                 continue
             }
@@ -115,7 +116,7 @@ actor Household {
             let runner: SiteRunner
             do {
                 // As it stands now: what may change while running may have changed.
-                runner = try assemble(settings.sites.first { $0.id == site.id } ?? site, record)
+                runner = try assemble(settings.sites.first { $0.id == site.id } ?? site, pairing)
             } catch {
                 around.log.log.error("\(site.id): \(error)")
                 do { try await around.ambient.time.sleep(for: .seconds(60)) } catch { return }
@@ -123,7 +124,7 @@ actor Household {
             }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await runner.run() }
-                group.addTask { await self.untilPairingChanges(site, from: record) }
+                group.addTask { await self.untilPairingChanges(site, from: pairing) }
                 group.addTask { await self.untilSettingsChange(news) }
                 await group.next()
                 group.cancelAll()
@@ -137,60 +138,42 @@ actor Household {
         try? await around.ambient.time.sleep(for: Self.answering)
     }
 
-    /// Returns when the site's pairing is another than it was: paired, paired again, or removed.
-    private func untilPairingChanges(_ site: Settings.Site, from record: PairingRecord?) async {
-        var known = record
+    /// Returns when the site's pairing is another than it was: paired, paired again, removed, or readable.
+    private func untilPairingChanges(_ site: Settings.Site, from pairing: SitePairing) async {
+        let log = around.log.log
+        var watch = PairingWatch(pairing)
         while (try? await around.ambient.time.sleep(for: Self.pairingLook)) != nil {
-            switch try? pairings.load(site.id) {
-            case .record(let new):
-                guard let old = known, !new.isAnotherPairing(than: old) else { return }
-                known = new
-            case .some(.none):
-                guard known != nil else { continue }
-                around.log.log.notice(
-                    "\(site.id): its pairing was removed; stopping it until it is paired again")
+            switch watch.saw(SitePairing.look(site.id, in: pairings)) {
+            case .same: continue
+            case .another: return
+            case .removed:
+                log.notice("\(site.id): its pairing was removed; stopping it until it is paired again")
                 forgotten.insert(site.id)
                 return
-            case .setAside(let file):
-                around.log.log.error("\(site.id): \(file)")
-                return
-            // A folder that cannot be read for a moment changes nothing.
-            case nil: continue
+            case .tell(.unreadable(let why)):
+                log.error("\(site.id): \(why). It runs on with what it has read, but could not start again")
+            case .tell(.readableAgain): log.notice("\(site.id): its pairing can be read again")
             }
         }
     }
 
-    /// Holds a forgotten site until it has a box again.
+    /// Holds a forgotten site until there is a pairing again.
     private func untilPaired(_ site: Settings.Site) async {
         sessions[site.id] = nil
         bridges[site.id] = nil
-        while pairing(of: site) == nil {
+        while SitePairing.look(site.id, in: pairings) == .none {
             guard (try? await around.ambient.time.sleep(for: Self.pairingLook)) != nil else { return }
         }
     }
 
-    private func pairing(of site: Settings.Site) -> PairingRecord? {
-        do {
-            switch try pairings.load(site.id) {
-            case .record(let record): return record
-            case .none: return nil
-            case .setAside(let file):
-                around.log.log.error("\(site.id): \(file)")
-                return nil
-            }
-        } catch {
-            around.log.log.error("\(site.id): \(error)")
-            return nil
-        }
-    }
-
-    private func assemble(_ site: Settings.Site, _ record: PairingRecord?) throws -> SiteRunner {
+    private func assemble(_ site: Settings.Site, _ pairing: SitePairing) throws -> SiteRunner {
         let log = around.log.log
         let assembly = SiteAssembly(settings: settings, site: site, loop: loop, ambient: around.ambient)
         sessions[site.id] = nil
         let memory = StateFile(folder, site: site.id) { log.error("\(site.id): \($0)") }
         var session: BoxSession?
-        if let record {
+        switch pairing {
+        case .paired(let record):
             for secret in [record.privateKey, record.rendezvousSecret, record.code ?? []]
             where !secret.isEmpty {
                 around.log.redactor.add(secret)
@@ -198,20 +181,28 @@ actor Household {
             session = try assembly.session(
                 for: record, over: try assembly.carrier(for: record), memory: DiskMemory(file: memory))
             sessions[site.id] = session
-        } else {
+        case .none:
             log.warning("\(site.id): not paired with a box yet; run: ftw-mqtt pair - --site \(site.id)")
+        case .unusable(let why):
+            log.error(
+                "\(site.id): \(why). Until then its entities stay as they are, without values, and nothing reaches the box"
+            )
         }
-        let bridgeSettings = assembly.bridge(for: record)
+        let bridgeSettings = assembly.bridge(for: pairing)
         let broker = assembly.broker(will: bridgeSettings.will)
         let hooks = BridgeHooks(
             health: { [session] in await HealthReading.take(session: session, broker: broker) },
             reload: { [weak self] in await self?.reload() ?? "the bridge is stopping" })
         let bridge = BridgeService(
-            settings: bridgeSettings, box: session ?? UnpairedBox(time: around.ambient.time),
-            broker: broker, memory: DiskMemory(file: memory), hooks: hooks, ambient: around.ambient)
+            settings: bridgeSettings, box: session ?? unpaired(pairing), broker: broker,
+            memory: DiskMemory(file: memory), hooks: hooks, ambient: around.ambient)
         bridges[site.id] = bridge
         return SiteRunner(session: session, broker: broker, bridge: bridge) { [pairings] note in
             await PairingNotes.write(note, of: site.id, to: pairings, log: log)
         }
+    }
+
+    private func unpaired(_ pairing: SitePairing) -> UnpairedBox {
+        UnpairedBox(reason: pairing == .none ? nil : .pairingUnreadable, time: around.ambient.time)
     }
 }

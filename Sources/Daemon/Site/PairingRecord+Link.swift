@@ -7,7 +7,7 @@ extension PairingRecord {
     init(link: PairingLink, identity: X25519KeyPair, site: String, label: String) {
         self.init(
             site: site, privateKey: identity.exportSecret(), boxKey: link.boxKey,
-            rendezvousSecret: link.rendezvousSecret.withBytes { $0 }, code: link.code.withBytes { $0 },
+            rendezvousSecret: link.rendezvousSecret.exported(), code: link.code.exported(),
             label: label, deviceID: BoxNames.deviceID(clientKey: identity.publicKey))
     }
 

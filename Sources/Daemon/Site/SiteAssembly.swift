@@ -53,7 +53,7 @@ struct SiteAssembly: Sendable {
         session.readInterval = speed > 1 ? .seconds(2) : settings.car.readInterval
         session.readGrace = .seconds(60 * speed)
         session.goalConsent = settings.commands.goalConsent
-        session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
+        session.zone = zone
         session.memory = memory
         // Without a memory energy cannot be counted, and nobody looks.
         session.wantsPlan = memory != nil
@@ -63,20 +63,24 @@ struct SiteAssembly: Sendable {
         return BoxSession(settings: session, carrier: carrier, ambient: ambient)
     }
 
-    func bridge(for record: PairingRecord?) -> BridgeSettings {
+    func bridge(for pairing: SitePairing) -> BridgeSettings {
         BridgeSettings(
             siteID: site.id, siteName: site.name,
-            boxKeyHash: record.map { BoxNames.siteID(boxKey: $0.boxKey) } ?? "unpaired",
+            boxKeyHash: pairing.record.map { BoxNames.siteID(boxKey: $0.boxKey) },
             baseTopic: settings.mqtt.baseTopic,
-            // Entities need an identity that lasts, and that comes with the pairing.
-            discovery: settings.mqtt.discovery && record != nil,
+            // Entities need an identity that lasts, and that comes with the pairing. One that cannot
+            // be read is no reason to take them away: what was announced under it stays.
+            discovery: settings.mqtt.discovery && pairing != .none,
             discoveryPrefix: settings.mqtt.discoveryPrefix,
             language: settings.language == .sv ? .sv : .en, rate: rate,
-            mirrorsValues: settings.mqtt.values, zone: site.zone,
+            mirrorsValues: settings.mqtt.values, zone: zone.name,
             cheapHours: settings.prices.cheapHours, isReadOnly: settings.isReadOnly(site),
             commands: Set(settings.commands.allow.compactMap { CommandName(rawValue: $0.rawValue) }),
             voice: voice, claim: instance, version: Version.text)
     }
+
+    /// For a box that names none; conversation and bridge reckon by the same.
+    private var zone: Zone { site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine }
 
     /// Of several sites the first one answers what names no home.
     private var voice: VoiceSettings? {
@@ -121,7 +125,7 @@ struct SiteAssembly: Sendable {
             // A command that somebody asked the broker to keep is refused, also when it comes live.
             seesRetainFlag: will != nil,
             // Who leaves a will is the bridge; only it claims its place.
-            claimTopic: will == nil ? nil : bridge(for: nil).claimTopic)
+            claimTopic: will == nil ? nil : bridge(for: .none).claimTopic)
         broker.instance = instance
         return broker
     }

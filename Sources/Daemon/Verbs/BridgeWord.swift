@@ -32,6 +32,8 @@ struct BridgeWord {
         func told(_ remedy: String) -> String { "\(bridge) says: \(sentence) \(remedy)" }
         switch state {
         case .live, .readonly, .floor: return (.done, "\(bridge) says: \(sentence)")
+        case .unpaired where link["reason"]?.stringValue == Link.Reason.pairingUnreadable.rawValue:
+            return (.state, told("Its log says why and what to do."))
         case .revoked, .unpaired:
             return (
                 .refused, told("Get a new link on the box's page, then: ftw-mqtt pair - --site \(site)")
@@ -49,6 +51,7 @@ struct BridgeWord {
         case .relayUnknownAuthority, .relayWrongHost, .relayCertificate:
             "Check relay.url and relay.ca_file."
         case .clockWrong: "Set this machine's clock."
+        case .pairingUnreadable: "Its log says why and what to do."
         case .codeRefused: "Get a new link on the box's page and pair again."
         case .evicted: "Close apps that are open on this house, or wait."
         case .relayBusy, .stopped: "Wait a minute and check again."

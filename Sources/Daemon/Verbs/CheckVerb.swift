@@ -31,23 +31,11 @@ struct CheckVerb {
         } else {
             sites = settings.sites
         }
-        let folder: StateFolder
-        guard FileManager.default.fileExists(atPath: settings.stateDir) else {
-            list.bad(
-                "state folder",
-                "\(settings.stateDir) is not there yet; "
-                    + (StateFolder.remedy(toMake: settings.stateDir) ?? "ftw-mqtt pair makes it"))
-            return .state
-        }
-        do {
-            folder = try StateFolder.open(settings.stateDir, for: .visit)
-            list.good("state folder", settings.stateDir)
-        } catch {
-            list.bad("state folder", "\(error)")
-            return .state
-        }
         var worst = ExitCode.done
         func note(_ code: ExitCode) { if worst == .done { worst = code } }
+        // What is wrong with one thing does not keep the others from being looked at.
+        let folder = Self.folder(settings.stateDir, list)
+        if folder == nil { note(.state) }
         let loop = WebSocketLoop()
         if let first = sites.first, !options.offline {
             note(
@@ -63,6 +51,27 @@ struct CheckVerb {
         return worst
     }
 
+    /// - Returns: The pairings in it; `nil` when it cannot be used. Inside `.some(nil)`: it is not there
+    ///   yet, which is no fault where whoever runs this may make it.
+    private static func folder(_ path: String, _ list: Checklist) -> StateFolder?? {
+        if access(path, F_OK) != 0, errno == ENOENT {
+            if let remedy = StateFolder.remedy(toMake: path) {
+                list.bad("state folder", "\(path) is not there yet; \(remedy)")
+                return nil
+            }
+            list.good("state folder", "\(path) is not there yet; ftw-mqtt pair makes it")
+            return .some(nil)
+        }
+        do {
+            let folder = try StateFolder.open(path, for: .visit)
+            list.good("state folder", path)
+            return folder
+        } catch {
+            list.bad("state folder", "\(error)")
+            return nil
+        }
+    }
+
     private func broker(_ assembly: SiteAssembly, _ list: Checklist) async -> ExitCode {
         let mqtt = assembly.settings.mqtt
         let place = "\(mqtt.host):\(mqtt.port)\(mqtt.usesTLS ? " with TLS" : "")"
@@ -76,20 +85,28 @@ struct CheckVerb {
     }
 
     private func check(
-        _ assembly: SiteAssembly, _ folder: StateFolder, _ around: Surroundings, _ list: Checklist
+        _ assembly: SiteAssembly, _ folder: StateFolder??, _ around: Surroundings, _ list: Checklist
     ) async -> ExitCode {
+        let command = "ftw-mqtt pair - --site \(assembly.site.id)"
+        guard let folder else {
+            list.bad("pairing", "cannot be looked at before the state folder is right")
+            return .state
+        }
         let record: PairingRecord
         do {
-            switch try PairingStore(folder).load(assembly.site.id) {
+            let store = folder.map { PairingStore($0) }
+            switch try store?.load(assembly.site.id) ?? .none {
             case .record(let found): record = found
             case .none:
                 list.bad(
                     "pairing",
-                    "not paired; get the link on the box's page, then: ftw-mqtt pair - --site \(assembly.site.id)"
+                    try store?.begun(assembly.site.id)?.code == nil
+                        ? "not paired; get the link on the box's page, then: \(command)"
+                        : "begun and not ended; a running bridge takes it up, or give the same link again: \(command)"
                 )
                 return .failed
             case .setAside(let file):
-                list.bad("pairing", "\(file)")
+                list.bad("pairing", "\(file); pair again: \(command)")
                 return .state
             }
         } catch {
@@ -98,7 +115,7 @@ struct CheckVerb {
         }
         list.good("pairing", "device \(record.deviceID), \(record.role ?? "role not said yet")")
         if options.offline { return .done }
-        if let process = folder.daemonProcess() {
+        if let process = folder?.daemonProcess() {
             // One more session could push out somebody's phone: a box keeps four.
             let base = assembly.root
             let verdict = BridgeWord(

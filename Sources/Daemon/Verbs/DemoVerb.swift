@@ -131,7 +131,8 @@ struct DemoVerb {
         paired: AsyncStream<Void>
     ) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await signal in signals where signal == .stop { return } }
+            // It has no configuration to read again: SIGHUP is its terminal going away.
+            group.addTask { for await _ in signals { return } }
             if let seconds = options.seconds {
                 group.addTask { try? await time.sleep(for: .seconds(seconds)) }
             }

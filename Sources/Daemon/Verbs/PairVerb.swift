@@ -34,7 +34,11 @@ struct PairVerb {
         do {
             let store = PairingStore(try StateFolder.open(settings.stateDir, for: .visit))
             let old = try existing(store, site, link, around)
-            guard let record = try record(for: link, site: site, old: old, around) else { return .refused }
+            guard let record = try record(for: link, site: site, old: old, store, around) else {
+                return .refused
+            }
+            // Before the box hears of it: it takes the code once.
+            try store.begin(record)
             return try await meet(record, in: store, settings, site, around)
         } catch let error as StateError {
             around.complain("\(error)")
@@ -84,9 +88,11 @@ struct PairVerb {
 
     /// - Returns: `nil` when the site has another box already and nobody said to replace it.
     private func record(
-        for link: PairingLink, site: Settings.Site, old: PairingRecord?, _ around: Surroundings
+        for link: PairingLink, site: Settings.Site, old: PairingRecord?, _ store: PairingStore,
+        _ around: Surroundings
     ) throws -> PairingRecord? {
-        // The same box again keeps our key, and with it our row in the box's list.
+        // The same box again keeps our key, and with it our row in the box's list. So does
+        // a pairing that was begun: the box may have taken its code already.
         let same = old.flatMap { $0.boxKey == link.boxKey ? $0 : nil }
         if old != nil, same == nil, !options.replace {
             around.complain(
@@ -94,7 +100,8 @@ struct PairVerb {
                     + "For a second house add a site to the configuration.")
             return nil
         }
-        let identity = try same.map { try X25519KeyPair(secret: $0.privateKey) } ?? X25519KeyPair()
+        let begun = try store.begun(site.id).flatMap { $0.boxKey == link.boxKey ? $0 : nil }
+        let identity = try (same ?? begun).map { try X25519KeyPair(secret: $0.privateKey) } ?? X25519KeyPair()
         var record = PairingRecord(link: link, identity: identity, site: site.id, label: site.name)
         record.relayURL = options.relay
         return record
@@ -134,17 +141,27 @@ struct PairVerb {
             paired.code = nil
             paired.pairedAt = around.ambient.time.wall
             paired.role = facts?.role
-            try store.save(paired)
+            do {
+                try store.finish(paired)
+            } catch {
+                around.complain(
+                    "\(error). The box has accepted, and the key is kept: mend that and give the same link again"
+                )
+                return .state
+            }
             report(paired, facts, site)
             return .done
         case .codeRefused:
+            try store.giveUp(site.id)
             around.complain(
                 "the box is there but does not answer to this link: its code is wrong, used, or expired "
                     + "(it works once, for ten minutes), or it belongs to another box. "
                     + "Get a new link on the box's page.")
             return .refused
         case .outOfTime(let sentence):
-            around.complain("not paired after \(options.seconds ?? Self.patience) s. \(sentence)")
+            around.complain(
+                "not paired after \(options.seconds ?? Self.patience) s. \(sentence) "
+                    + "Nothing is lost: give the same link again while it is good")
             return .unreachable
         }
     }

@@ -13,7 +13,7 @@ struct RunVerb {
     func run() async -> ExitCode {
         let around = Surroundings(
             environment: environment, logLevel: options.logLevel, plain: options.plain)
-        guard let settings = around.settings(options, takesLevel: true) else { return .configuration }
+        guard let settings = around.settings(options, isDaemon: true) else { return .configuration }
         let log = around.log.log
         let folder: StateFolder
         do {

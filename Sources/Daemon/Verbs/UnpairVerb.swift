@@ -25,6 +25,8 @@ struct UnpairVerb {
             let folder = try StateFolder.open(settings.stateDir, for: .visit)
             let store = PairingStore(folder)
             let memory = StateFile(folder, site: site.id) { around.complain("\($0)") }
+            // What cannot be read now would never be cleared.
+            try memory.check(LeftBehind.memoryName)
             var messages = LeftBehind.clearing(DiskMemory(file: memory))
             let known = try store.sites()
             guard known.contains(site.id) || !messages.isEmpty else {

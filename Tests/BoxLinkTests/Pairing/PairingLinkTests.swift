@@ -2,6 +2,7 @@ import BoxLink
 import JSONText
 import TestSupport
 import Testing
+import TextForms
 
 @Suite struct PairingLinkTests {
     static let boxKey = "l_dPuPIqti5g-dclg1qSiuERd18csBM3VgMSDBWcuAc"

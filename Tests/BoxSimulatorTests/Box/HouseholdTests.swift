@@ -4,6 +4,7 @@ import JSONText
 import Synchronization
 import TestSupport
 import Testing
+import TextForms
 
 @testable import BoxSimulator
 

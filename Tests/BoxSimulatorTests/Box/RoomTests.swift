@@ -31,7 +31,7 @@ import Testing
                 identity: try BoxBench.keys(key), boxKey: link.boxKey, code: code,
                 carrier: relay.carrier(room: "home", end: .app))
         }
-        let first = try phone(1, link.code.withBytes { $0 })
+        let first = try phone(1, link.code.exported())
         let second = try phone(2, [])
         await box.enrol(clientKey: try BoxBench.keys(2).publicKey, role: .viewer)
         await withTaskGroup(of: Void.self) { group in

@@ -26,7 +26,7 @@ import Testing
         let bench = try BoxBench()
         let link = try PairingLink(parsing: await bench.box.pairingLink(role: .owner))
         #expect(link.boxKey == bench.box.settings.identity.publicKey)
-        let code = link.code.withBytes { $0 }
+        let code = link.code.exported()
         let stranger = try await bench.shake(try BoxBench.keys(5))
         #expect(!stranger.link.isUp)
         let phone = try await bench.shake(try BoxBench.keys(6), code: code)
@@ -44,7 +44,7 @@ import Testing
         let bench = try BoxBench()
         let spoken = await bench.box.spokenCode(role: .viewer)
         #expect(spoken.count == 9)
-        let code = try SpokenCode.decode(spoken).withBytes { $0 }
+        let code = try SpokenCode.decode(spoken).exported()
         #expect(try await bench.shake(try BoxBench.keys(8), code: code).link.isUp)
     }
 
@@ -252,8 +252,8 @@ import Testing
         let bench = try BoxBench(keys: one)
         let link = await bench.box.pairingLink()
         #expect(await bench.box.pairingLink() != link)
-        let code = try PairingLink(parsing: link).code.withBytes { $0 }
-        let secret = one.rendezvousSecret.withBytes { $0 } + one.identity.exportSecret()
+        let code = try PairingLink(parsing: link).code.exported()
+        let secret = one.rendezvousSecret.exported() + one.identity.exportSecret()
         #expect(!secret.indices.contains { secret[$0...].starts(with: code) })
     }
 

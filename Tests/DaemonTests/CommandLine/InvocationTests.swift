@@ -70,14 +70,20 @@ import Testing
         ),
         ("send garage adjust -5", .send(SendOptions(loadpoint: "garage", command: "adjust", value: "-5"))),
         (
-            "send garage control charge_now --expires 60 --id a1",
+            "send garage control charge_now --expires 20 --id a1",
             .send(
                 SendOptions(
-                    loadpoint: "garage", command: "control", value: "charge_now", expiresS: 60, id: "a1"))
+                    loadpoint: "garage", command: "control", value: "charge_now", expiresS: 20, id: "a1"))
         ),
         (
             "send garage goal {\"level\":80, \"by\":1}",
             .send(SendOptions(loadpoint: "garage", command: "goal", value: "{\"level\":80, \"by\":1}"))
+        ),
+        (
+            "send a-charging-point-with-a-name-of-forty-00 level 5",
+            .send(
+                SendOptions(
+                    loadpoint: "a-charging-point-with-a-name-of-forty-00", command: "level", value: "5"))
         ),
         ("send mode self_consumption", .send(SendOptions(command: "mode", value: "self_consumption"))),
         ("unpair home --yes", .unpair(UnpairOptions(site: "home", yes: true))),
@@ -139,7 +145,10 @@ import Testing
         ("demo --language de", "--language is de; allowed are en, sv"),
         ("pair", "give the link, a picture of its QR code, or - to read it from standard input"),
         ("pair a.png b.png", "pair takes one argument, but there are 2; put a text with spaces in quotes"),
-        ("pair - --site Home", "--site is Home; an id is 1 to 32 of a-z, 0-9 and -, such as home"),
+        (
+            "pair - --site Home",
+            "--site is Home; an id is 1 to 32 of a-z, 0-9 and -, without - at either end, such as home"
+        ),
         ("send", "write LOADPOINT COMMAND VALUE, such as: ftw-mqtt send garage control pause"),
         ("send garage", "write LOADPOINT COMMAND VALUE, such as: ftw-mqtt send garage control pause"),
         ("send garage contrl pause", "there is no command contrl for a loadpoint; did you mean control?"),
@@ -151,12 +160,21 @@ import Testing
             "send garage level",
             "level needs a value; write LOADPOINT COMMAND VALUE, such as: ftw-mqtt send garage control pause"
         ),
-        ("send a/b level 5", "a/b is not the id of a loadpoint"),
+        (
+            "send a/b level 5",
+            "a/b is not a loadpoint as its topics name it: 1 to 40 of a-z, 0-9 and -, without - at either end"
+        ),
         ("send mode", "mode takes one key, such as: ftw-mqtt send mode self_consumption"),
-        ("send garage level 5 --expires 0", "--expires is 0; give a whole number from 1 to 600"),
+        (
+            "send garage level 5 --expires 31",
+            "--expires is 31; give a whole number from 1 to 30: no bridge holds a command for longer than 30 s"
+        ),
         ("unpair", "name the house to forget, such as: ftw-mqtt unpair home"),
         ("unpair a b", "unpair takes one argument, but there are 2; put a text with spaces in quotes"),
-        ("unpair ../x", "../x is not the id of a house; an id is 1 to 32 of a-z, 0-9 and -, such as home"),
+        (
+            "unpair ../x",
+            "../x is not the id of a house; an id is 1 to 32 of a-z, 0-9 and -, without - at either end, such as home"
+        ),
     ]
 
     @Test(arguments: refused)
@@ -167,7 +185,7 @@ import Testing
     @Test func theMessagePointsToTheRightHelp() {
         #expect(
             fault(["pair"])?.message
-                == "ftw-mqtt: give the link, a picture of its QR code, or - to read it from "
+                == "give the link, a picture of its QR code, or - to read it from "
                 + "standard input\nTry: ftw-mqtt pair --help")
         #expect(fault(["demmo"])?.message.hasSuffix("\nTry: ftw-mqtt --help") == true)
     }

@@ -37,6 +37,47 @@ import Testing
         #expect(FileManager.default.contents(atPath: file.path) == Data(text.utf8))
     }
 
+    private func record() throws -> BoxRecord {
+        let settings = try SimulatedBoxSettings(seed: 3)
+        return BoxRecord(
+            identity: settings.identity, rendezvousSecret: settings.rendezvousSecret, clients: [])
+    }
+
+    @Test func aWriteMayTakeSeveralTurns() throws {
+        let folder = try TemporaryFolder()
+        var file = DemoBoxFile(path: folder.path + "/box.json")
+        file.write = { Glibc.write($0, $1.baseAddress, min(7, $1.count)) }
+        try file.save(try record())
+        #expect(try file.load()?.document == (try record()).document)
+    }
+
+    @Test(arguments: [true, false]) func whatFailsLeavesTheOldFileAndNothingElse(writing: Bool) throws {
+        let folder = try TemporaryFolder()
+        var file = DemoBoxFile(path: folder.path + "/box.json")
+        try file.save(try record())
+        let old = FileManager.default.contents(atPath: file.path)
+        if writing {
+            file.write = { _, _ in
+                errno = ENOSPC
+                return -1
+            }
+        } else {
+            file.sync = { _ in
+                errno = EIO
+                return -1
+            }
+        }
+        do {
+            try file.save(try record())
+            Issue.record("it was written")
+        } catch {
+            let why = writing ? "No space left on device" : "Input/output error"
+            #expect("\(error)" == "\(file.path) cannot be written: \(why)")
+        }
+        #expect(FileManager.default.contents(atPath: file.path) == old)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["box.json"])
+    }
+
     @Test func aFolderThatIsNotThereIsNamed() throws {
         let settings = try SimulatedBoxSettings(seed: 3)
         let file = DemoBoxFile(path: "/nowhere/at/all/box.json")

@@ -89,7 +89,7 @@ final class KilledHouse: Sendable {
         try PairingStore(folder).save(
             PairingRecord(
                 site: "home", privateKey: identity.exportSecret(), boxKey: keys.identity.publicKey,
-                rendezvousSecret: keys.rendezvousSecret.withBytes { $0 }, code: nil, label: "Home",
+                rendezvousSecret: keys.rendezvousSecret.exported(), code: nil, label: "Home",
                 pairedAt: ambient.time.wall, deviceID: BoxNames.deviceID(clientKey: identity.publicKey)))
         watch = ResultWatch(broker.settings(clientID: "watch-\(number)"), base: "\(base)/home")
         // Ended by `close()`.

@@ -73,4 +73,79 @@ import Testing
         #expect(try await daemon.child.ended() == 0)
         await stage.close()
     }
+
+    @Test func aPairingThatCannotBeReadKeepsItsEntitiesAndComesBack() async throws {
+        let stage = try await Stage()
+        let (program, first) = try await started(stage)
+        func announced() async throws -> [String] {
+            try await stage.picture().messages.keys.filter { $0.hasPrefix("homeassistant/") }.sorted()
+        }
+        let before = try await announced()
+        #expect(!before.isEmpty)
+        first.child.signal(SIGTERM)
+        #expect(try await first.child.ended() == 0)
+
+        let file = "\(program.stateFolder)/pairing-home.json"
+        chmod(file, 0o644)
+        let daemon = try program.start(["run"])
+        let picture = try await stage.picture("what is wrong") {
+            $0.document("box/link")?["reason"] == "pairing_unreadable"
+        }
+        #expect(picture.document("box/link")?["state"] == "unpaired")
+        #expect(try await announced() == before)
+        #expect(daemon.output.contains("run: chmod 600 \(file)"), "\(daemon.output)")
+        let check = try await program.run(["check"])
+        #expect(check.code == 4 && check.output.contains("run: chmod 600 \(file)"), "\(check.output)")
+        let status = try await program.run(["status"])
+        #expect(status.output.contains("cannot be read; ftw-mqtt check says"), "\(status.output)")
+
+        chmod(file, 0o600)
+        _ = try await stage.settled()
+        #expect(try await announced() == before)
+        // A session that works needs no file.
+        chmod(file, 0o644)
+        _ = try await stage.eventually("a word about it") {
+            daemon.output.contains("It runs on with what it has read") ? true : nil
+        }
+        #expect(try await stage.picture().isLive)
+        daemon.child.signal(SIGTERM)
+        #expect(try await daemon.child.ended() == 0)
+        await stage.close()
+    }
+
+    @Test func aPairingThatWasKilledIsTakenUpByTheDaemonOrByTheSameLink() async throws {
+        var options = Stage.Options()
+        options.boxIsThere = false
+        let stage = try await Stage(options)
+        let program = Program(stage.folder)
+        try program.configure(broker: stage.broker.port, relay: stage.relay.port)
+        let draft = "\(program.stateFolder)/pairing-home.new.json"
+        let link = await stage.box.pairingLink() + "\n"
+        func key() throws -> JSONValue? {
+            let document = try JSONValue(parsing: Array(Data(contentsOf: URL(filePath: draft))))
+            return document["body"]?["private_key"]
+        }
+        func killed() async throws -> JSONValue? {
+            let pair = try program.start(["pair", "-"], input: link)
+            // It waits for a box that is not there; key and code are written down before.
+            _ = try await stage.eventually("what it waits for") { pair.output.isEmpty ? nil : true }
+            let key = try key()
+            pair.child.signal(SIGKILL)
+            #expect(try await pair.child.ended() == -SIGKILL)
+            return key
+        }
+        let first = try await killed()
+        #expect(first != nil)
+        #expect(try await killed() == first)
+        let check = try await program.run(["check", "--offline"])
+        #expect(check.code == 1 && check.output.contains("begun"), "\(check.output)")
+
+        stage.sendInBox()
+        let daemon = try program.start(["run"])
+        _ = try await stage.settled()
+        #expect(access(draft, F_OK) != 0)
+        daemon.child.signal(SIGTERM)
+        #expect(try await daemon.child.ended() == 0)
+        await stage.close()
+    }
 }

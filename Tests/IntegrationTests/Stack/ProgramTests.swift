@@ -50,8 +50,22 @@ import Testing
         }
 
         let early = try await program.run(["check", "--offline"])
-        #expect(early.code == 4)
-        #expect(early.output.contains("ftw-mqtt pair makes it"))
+        // Not being paired yet is all that is wrong.
+        #expect(early.code == 1, "\(early.output)")
+        #expect(
+            early.output.contains(
+                "ok     state folder   \(program.stateFolder) is not there yet; ftw-mqtt pair"))
+        #expect(early.output.contains("wrong  pairing        not paired"))
+        mkdir(program.stateFolder, 0o755)
+        chmod(program.stateFolder, 0o755)
+        let open = try await program.run(["check"])
+        #expect(open.code == 4)
+        for line in [
+            "wrong  state folder", "chmod 700", "ok     broker", "wrong  pairing        cannot be looked at",
+        ] {
+            #expect(open.output.contains(line), "\(line) is not in\n\(open.output)")
+        }
+        rmdir(program.stateFolder)
         let wrongLink = try await program.run(["pair", "-"], input: "https://app.ftw.energy/p#v2.xx\n")
         #expect(wrongLink.code == 2, "\(wrongLink.output)")
 

@@ -78,7 +78,7 @@ final class Stage: Sendable {
         identity = try X25519KeyPair()
         record = PairingRecord(
             site: "home", privateKey: identity.exportSecret(), boxKey: boxSettings.identity.publicKey,
-            rendezvousSecret: boxSettings.rendezvousSecret.withBytes { $0 }, code: nil, label: "Home",
+            rendezvousSecret: boxSettings.rendezvousSecret.exported(), code: nil, label: "Home",
             pairedAt: noon, deviceID: BoxNames.deviceID(clientKey: identity.publicKey))
         await box.enrol(clientKey: identity.publicKey)
         if options.boxIsThere { sendInBox() }
@@ -137,7 +137,7 @@ final class Stage: Sendable {
         let memory = StateFile(folder, site: site.id) { log.error("\($0)") }
         let session = try assembly.session(
             for: record, over: carrier, memory: asksForAll ? DiskMemory(file: memory) : nil)
-        let bridgeSettings = assembly.bridge(for: record)
+        let bridgeSettings = assembly.bridge(for: .paired(record))
         let client = assembly.broker(will: bridgeSettings.will)
         let service = BridgeService(
             settings: bridgeSettings, box: session, broker: client, memory: DiskMemory(file: memory),
