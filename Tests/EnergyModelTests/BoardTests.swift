@@ -349,7 +349,7 @@ private func unwrap<Value>(_ value: Value?) throws -> Value {
         func history(_ count: Int) throws -> EnergyHistory {
             let points = (0..<count).map { point($0 % 1_000) }
             return try unwrap(
-                EnergyHistory(["since_ms": 0, "until_ms": 300_000_000, "points": .array(points)]))
+                EnergyHistory(["since_ms": 300_000, "until_ms": 300_000_000, "points": .array(points)]))
         }
         #expect(try history(60_000).isTruncated == false)
         #expect(try history(60_001).isTruncated)
