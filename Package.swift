@@ -83,8 +83,8 @@ let package = Package(
         tests(
             "DaemonTests",
             [
-                "Daemon", "Ambient", "BoxLink", "BoxSimulator", "Configuration", "JSONText", "MQTTTypes",
-                "Persistence",
+                "Daemon", "Ambient", "BoxLink", "BoxSession", "BoxSimulator", "Bridge", "Configuration",
+                "EnergyModel", "JSONText", "MQTTTypes", "Persistence",
             ],
             exclude: ["Site/Pictures"]),
         tests(

@@ -6,7 +6,8 @@ public import FoundationEssentials
 /// back, `wall` dates what other people read. A test hands in a clock that
 /// moves only when the test moves it.
 public protocol TimeSource: Sendable {
-    /// Time since an arbitrary start. Never goes back.
+    /// Time since an arbitrary start. Never goes back, and goes on while the machine sleeps:
+    /// how long a link was down is measured with it.
     var monotonic: Duration { get }
     /// The wall clock. May jump in either direction when somebody sets it.
     var wall: Date { get }
@@ -25,7 +26,7 @@ extension TimeSource {
     }
 }
 
-/// The machine's own clocks.
+/// The machine's own clocks; `monotonic` is Linux' `CLOCK_BOOTTIME`.
 public struct SystemTime: TimeSource {
     private static let start = ContinuousClock.now
 

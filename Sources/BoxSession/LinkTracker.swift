@@ -50,12 +50,16 @@ struct LinkTracker: Equatable {
         graceUntil = nil
         let reason: Link.Reason =
             switch cause {
+            // Our own doing, for what was known before; the relay has done nothing wrong.
+            case .redialled: link.reason ?? .silent
             case .unknownAuthority: .relayUnknownAuthority
             case .wrongHost: .relayWrongHost
             case .tlsFailed: .relayCertificate
             case .refused: .relayBusy
             case .clockWrong: .clockWrong
-            default: .relayUnreachable
+            // A relay that fell silent or whose socket broke cannot be reached until the next dial
+            // shows otherwise, and that one's end is told in turn.
+            case .unreachable, .silent, .closed, .rotated: .relayUnreachable
             }
         down(.connecting, reason, at: wall)
     }

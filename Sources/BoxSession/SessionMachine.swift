@@ -53,6 +53,15 @@ struct SessionMachine: Equatable {
         var renewalPause = Duration.seconds(900)
     }
 
+    private struct Uptime: Equatable {
+        var ms: Int64
+        var at: Duration
+    }
+    /// How far an uptime may be behind what it has to be: a greeting comes late, and two
+    /// clocks that are kept right by the network differ by up to 500 in a million.
+    private static let lateness = Duration.seconds(10)
+    private static let drift = 0.001
+
     private(set) var stage = Stage.closed
     private let settings: Settings
     /// The cadence wanted, and the one the box was last asked for.
@@ -60,8 +69,8 @@ struct SessionMachine: Equatable {
     private var askedBeat: Beat
     private var silentAt: Duration = .zero
     private var helloAt: Duration?
-    /// Newest uptime of the box in any session.
-    private var lastUptimeMs: Int64?
+    /// The box's newest uptime in any session, and our clock when it came.
+    private var lastUptime: Uptime?
     private var uptimeChecked = false
     private var tableConfirmedAt: Duration?
     private var renewedAt: Duration?
@@ -180,7 +189,7 @@ struct SessionMachine: Equatable {
     }
 
     private mutating func greeted(_ message: HelloOKMessage, at now: Duration) -> [Action] {
-        var actions = checkRun(uptimeMs: message.uptimeMs)
+        var actions = checkRun(uptimeMs: message.uptimeMs, at: now)
         heard(uptimeMs: message.uptimeMs, at: now)
         actions.append(.greeted(message))
         if message.boot != nil || message.mode == "booting" {
@@ -197,7 +206,7 @@ struct SessionMachine: Equatable {
     }
 
     private mutating func snapshot(_ message: SnapMessage, at now: Duration) -> [Action] {
-        let actions = checkRun(uptimeMs: message.uptimeMs)
+        let actions = checkRun(uptimeMs: message.uptimeMs, at: now)
         if stage == .subscribed { stage = .streaming }
         heard(uptimeMs: message.uptimeMs, at: now)
         tableConfirmedAt = now
@@ -250,17 +259,26 @@ struct SessionMachine: Equatable {
 
     /// A frame of ours came: the session is alive.
     private mutating func heard(uptimeMs: Int64? = nil, at now: Duration) {
-        if let uptimeMs { lastUptimeMs = max(uptimeMs, lastUptimeMs ?? uptimeMs) }
+        if let uptimeMs, uptimeMs >= lastUptime?.ms ?? .min { lastUptime = Uptime(ms: uptimeMs, at: now) }
         if stage == .streaming { silentAt = now + beat.silence }
     }
 
-    /// Uptime cannot go back within a process (FTW wire §6.7). Looked at once per
-    /// session: within one, a lower uptime is only a late frame.
-    private mutating func checkRun(uptimeMs: Int64) -> [Action] {
+    /// Within a process uptime cannot go back (FTW wire §6.7), and it cannot lag behind the
+    /// time that passed here either: a box that restarts while the link is down for longer
+    /// than it had run comes back with a higher uptime than the last one seen. Looked at once
+    /// per session: within one, a lower uptime is only a late frame.
+    ///
+    /// Our clock goes on while this machine sleeps, so that sleep makes no difference. The box's
+    /// stands still while its machine sleeps; that looks like a restart and is taken for one,
+    /// since uptimes from before it lie elsewhere on our clock.
+    private mutating func checkRun(uptimeMs: Int64, at now: Duration) -> [Action] {
         guard !uptimeChecked else { return [] }
         uptimeChecked = true
-        guard let last = lastUptimeMs, uptimeMs < last else { return [] }
-        lastUptimeMs = nil
+        guard let last = lastUptime else { return [] }
+        let passed = max(.zero, now - last.at)
+        let leastMs = Double(last.ms) + (passed * (1 - Self.drift) - Self.lateness) / .milliseconds(1)
+        guard uptimeMs < last.ms || Double(uptimeMs) < leastMs else { return [] }
+        lastUptime = nil
         renewedAt = nil
         return [.restarted]
     }

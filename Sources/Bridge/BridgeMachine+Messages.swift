@@ -21,7 +21,7 @@ extension BridgeMachine {
         let isLeftOut = publisher.session?.version == .v5
         if echoes.isEcho(message, isLeftOut: isLeftOut, now: now.monotonic) { return }
         if phase == .standby { return watch(path, message, now: now) }
-        if isRequest(path) { return requested(message, path: path, now: now) }
+        if TopicTree.takesCommands(path) { return requested(message, path: path, now: now) }
         if isKept { return replace(path, message, now: now) }
         if path == TopicName.bridgeInfo.rawValue, meet(message, now: now) { return }
         if isOurs(path) { foreign(path, text: message.text, now: now) }
@@ -56,10 +56,6 @@ extension BridgeMachine {
     }
 
     // MARK: Requests
-
-    private func isRequest(_ path: String) -> Bool {
-        path.hasPrefix("bridge/request/") || path.hasSuffix("/set") || path.hasSuffix("/adjust")
-    }
 
     private mutating func requested(_ message: Message, path: String, now: Moment) {
         if message.retained, message.payload.isEmpty { return }
@@ -151,17 +147,13 @@ extension BridgeMachine {
     }
 
     /// A response topic must be a topic name, and none of ours: an answer there would pass
-    /// for state, or for something that somebody said.
+    /// for state, for a command to another site, or for something that somebody said.
     func isUsable(responseTopic topic: String) -> Bool {
         !topic.isEmpty && topic.utf8.count <= 1_024 && !topic.contains(where: { "+#\0".contains($0) })
-            && tree.path(of: topic) == nil && !topic.hasPrefix("$") && !isOthersCommand(topic)
+            && tree.path(of: topic) == nil && !topic.hasPrefix("$")
+            && !TopicTree.takesCommands(base: settings.baseTopic, topic: topic)
             && !topic.hasPrefix("\(settings.discoveryPrefix)/")
             && (voice == nil || !topic.hasPrefix("hermes/"))
-    }
-
-    /// An answer there would be a command to another site.
-    private func isOthersCommand(_ topic: String) -> Bool {
-        topic.hasPrefix("\(settings.baseTopic)/") && (topic.hasSuffix("/set") || topic.hasSuffix("/adjust"))
     }
 
     // MARK: Others on our topics

@@ -25,8 +25,9 @@ public struct BridgeSettings: Sendable, Equatable {
     public var rate: Rate
     /// Mirror each scalar of a document to `…/<member>`.
     public var mirrorsValues: Bool
-    /// IANA name of the household's zone for a box that does not name one; `nil`: UTC.
-    public var zone: String?
+    /// The household's zone when the box does not name one. The same as the box port's, or
+    /// goals and prices follow another clock than the times shown.
+    public var zone: Zone
     /// Lengths of the cheapest stretches that are published, in hours.
     public var cheapHours: [Int]
     /// Every command is refused.
@@ -45,7 +46,7 @@ public struct BridgeSettings: Sendable, Equatable {
     public init(
         siteID: String = "home", siteName: String = "Home", boxID: String? = nil, boxKeyHash: String,
         baseTopic: String = "ftw", discovery: Bool = true, discoveryPrefix: String = "homeassistant",
-        language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: String? = nil,
+        language: Language = .en, rate: Rate = .normal, mirrorsValues: Bool = false, zone: Zone = .utc,
         cheapHours: [Int] = [2, 3, 4], isReadOnly: Bool = false,
         commands: Set<CommandName> = Set(CommandName.allCases), voice: VoiceSettings? = nil,
         claim: String? = nil, version: String, supportURL: String? = nil

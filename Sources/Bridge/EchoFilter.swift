@@ -13,8 +13,17 @@ struct EchoFilter {
     private static let memory = Duration.seconds(10)
     /// More than that many messages on one topic in that time: the oldest is forgotten.
     private static let depth = 16
+    /// More than that many topics in that time: the older half is forgotten. A site with all
+    /// its mirrored values has some hundreds.
+    static let maxTopics = 8_192
+    /// When topics that nothing was published to for a while are looked for next.
+    private var sweepsAt = Duration.zero
+
+    /// Topics of which something is known.
+    var topicCount: Int { recent.count }
 
     mutating func published(_ message: Message, now: Duration) {
+        sweep(now: now)
         var known = recent[message.topic] ?? []
         known.removeAll { now - $0.at > Self.memory }
         if known.count >= Self.depth { known.removeFirst() }
@@ -42,4 +51,17 @@ struct EchoFilter {
         return true
     }
 
+    /// Where nothing comes back nothing is ever taken out, and an asker may name a new
+    /// response topic with each question.
+    private mutating func sweep(now: Duration) {
+        if now >= sweepsAt {
+            sweepsAt = now + Self.memory
+            recent = recent.filter { $0.value.last.map { now - $0.at <= Self.memory } ?? false }
+        }
+        guard recent.count >= Self.maxTopics else { return }
+        let times = recent.values.compactMap { $0.last?.at }.sorted()
+        // Of those published at the same moment as the middle one none is kept: the bound holds.
+        guard let middle = times.dropFirst(times.count / 2).first else { return }
+        recent = recent.filter { $0.value.last.map { $0.at > middle } ?? false }
+    }
 }

@@ -59,57 +59,22 @@ public enum Sentence: Sendable, Equatable {
         case paused
     }
 
-    /// Why a command was not done. Stable tokens for machines in ``code``.
-    public enum Refusal: Sendable, Equatable {
-        case badPayload, unknownCommand
-        case outOfRange(Field, lower: Double, upper: Double)
-        case retained, expired, busy, rateLimited, readOnly, notPluggedIn, noCharger, boxUnreachable, noAnswer
-        case dispatchBlocked, notAllowed, needsConsent, conflict, precondition, unsupported, unavailable
-        case starting
-
-        /// One of each, for tables.
-        public static let all: [Refusal] = [
-            .badPayload, .unknownCommand, .outOfRange(.level, lower: 0, upper: 100), .retained, .expired,
-            .busy,
-            .rateLimited, .readOnly, .notPluggedIn, .noCharger, .boxUnreachable, .noAnswer, .dispatchBlocked,
-            .notAllowed, .needsConsent, .conflict, .precondition, .unsupported, .unavailable, .starting,
-        ]
-
-        public var code: String {
-            switch self {
-            case .badPayload: "bad_payload"
-            case .unknownCommand: "unknown_command"
-            case .outOfRange: "out_of_range"
-            case .retained: "retained"
-            case .expired: "expired"
-            case .busy: "busy"
-            case .rateLimited: "rate_limited"
-            case .readOnly: "read_only"
-            case .notPluggedIn: "not_plugged_in"
-            case .noCharger: "no_charger"
-            case .boxUnreachable: "box_unreachable"
-            case .noAnswer: "no_answer"
-            case .dispatchBlocked: "dispatch_blocked"
-            case .notAllowed: "not_allowed"
-            case .needsConsent: "needs_consent"
-            case .conflict: "conflict"
-            case .precondition: "precondition"
-            case .unsupported: "unsupported"
-            case .unavailable: "unavailable"
-            case .starting: "starting"
-            }
-        }
-    }
-
-    /// A number in a command, with its unit as people give it.
-    public enum Field: String, Sendable, CaseIterable {
-        /// Percent.
-        case level
-        /// Percentage points.
-        case step
-        /// Watts.
-        case power
-        case minutes
+    /// Why a command was not done; the token for machines is the raw value, and stable.
+    public enum Refusal: String, Sendable, CaseIterable {
+        case badPayload = "bad_payload"
+        case unknownCommand = "unknown_command"
+        case outOfRange = "out_of_range"
+        case retained, expired, busy
+        case rateLimited = "rate_limited"
+        case readOnly = "read_only"
+        case notPluggedIn = "not_plugged_in"
+        case noCharger = "no_charger"
+        case boxUnreachable = "box_unreachable"
+        case noAnswer = "no_answer"
+        case dispatchBlocked = "dispatch_blocked"
+        case notAllowed = "not_allowed"
+        case needsConsent = "needs_consent"
+        case conflict, precondition, unsupported, unavailable, starting
     }
 
     /// Home Assistant takes no longer state than this, in Unicode scalars.

@@ -220,14 +220,7 @@ struct English {
         switch refusal {
         case .badPayload: "Not done: the request could not be understood."
         case .unknownCommand: "Not done: there is no such command."
-        case .outOfRange(let field, let lower, let upper):
-            switch field {
-            case .level: "Not done: the level must be from \(number(lower, 0)) to \(number(upper, 0)) %."
-            case .step:
-                "Not done: the step must be from \(number(lower, 0)) to \(number(upper, 0)) percentage points."
-            case .power: "Not done: the power must be from \(number(lower, 0)) to \(number(upper, 0)) W."
-            case .minutes: "Not done: the minutes must be from \(number(lower, 0)) to \(number(upper, 0))."
-            }
+        case .outOfRange: "Not done: the box does not take that value."
         case .retained: "Not done: a retained message is no command. Send it without retain."
         case .expired: "Not done: the request was too old."
         case .busy: "Not done: the box is busy. Try again."
@@ -239,7 +232,9 @@ struct English {
         case .noAnswer: "Not delivered."
         case .dispatchBlocked: "Not done: the house meter is silent."
         case .notAllowed: "Not done: only an owner may do this."
-        case .needsConsent: "Not done: confirm it in the FTW app."
+        case .needsConsent:
+            "Not done: this box wants the owner's consent. Give it with commands.goal_consent: true, or "
+                + "confirm in the FTW app."
         case .conflict: "Not done: something changed meanwhile. Try again."
         case .precondition: "Not done: it does not fit what the box is doing now."
         case .unsupported: "Not done: this box cannot do it yet."

@@ -220,15 +220,7 @@ struct Swedish {
         switch refusal {
         case .badPayload: "Inte gjort: begäran gick inte att förstå."
         case .unknownCommand: "Inte gjort: det finns inget sådant kommando."
-        case .outOfRange(let field, let lower, let upper):
-            switch field {
-            case .level: "Inte gjort: nivån ska vara från \(number(lower, 0)) till \(number(upper, 0)) %."
-            case .step:
-                "Inte gjort: steget ska vara från \(number(lower, 0)) till \(number(upper, 0)) procentenheter."
-            case .power: "Inte gjort: effekten ska vara från \(number(lower, 0)) till \(number(upper, 0)) W."
-            case .minutes:
-                "Inte gjort: minuterna ska vara från \(number(lower, 0)) till \(number(upper, 0))."
-            }
+        case .outOfRange: "Inte gjort: boxen tar inte det värdet."
         case .retained: "Inte gjort: ett kvarhållet meddelande är inget kommando. Skicka det utan retain."
         case .expired: "Inte gjort: begäran var för gammal."
         case .busy: "Inte gjort: boxen är upptagen. Försök igen."
@@ -240,7 +232,9 @@ struct Swedish {
         case .noAnswer: "Nådde inte fram."
         case .dispatchBlocked: "Inte gjort: husets mätare är tyst."
         case .notAllowed: "Inte gjort: bara ägare får göra detta."
-        case .needsConsent: "Inte gjort: bekräfta i FTW-appen."
+        case .needsConsent:
+            "Inte gjort: boxen vill ha ägarens medgivande. Ge det med commands.goal_consent: true, eller "
+                + "bekräfta i FTW-appen."
         case .conflict: "Inte gjort: något ändrades under tiden. Försök igen."
         case .precondition: "Inte gjort: det passar inte det som boxen gör nu."
         case .unsupported: "Inte gjort: den här boxen kan inte det än."

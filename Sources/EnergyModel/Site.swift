@@ -73,7 +73,7 @@ public struct Link: Sendable, Equatable {
     }
     /// Why the link is not simply live, as a token; sentences are made at the edge.
     public enum Reason: String, Sendable, CaseIterable {
-        /// The relay cannot be reached (network, name, refused).
+        /// The relay cannot be reached (network, name, refused), or is not heard any more.
         case relayUnreachable = "relay_unreachable"
         /// The relay's certificate was signed by nobody we trust.
         case relayUnknownAuthority = "relay_unknown_authority"

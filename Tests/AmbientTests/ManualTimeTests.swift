@@ -31,7 +31,7 @@ import Testing
         let time = ManualTime()
         async let first: Void = time.sleep(for: .seconds(1))
         async let second: Void = time.sleep(for: .seconds(2))
-        while time.sleeperCount < 2 { await Task.yield() }
+        try #require(await time.hasSleepers(2), "two tasks never slept")
         time.advance(by: .seconds(1))
         try await first
         #expect(time.sleeperCount == 1)
@@ -40,10 +40,10 @@ import Testing
         #expect(time.sleeperCount == 0)
     }
 
-    @Test func aCancelledSleeperThrowsAndIsGone() async {
+    @Test func aCancelledSleeperThrowsAndIsGone() async throws {
         let time = ManualTime()
         let task = Task { try await time.sleep(for: .seconds(60)) }
-        while time.sleeperCount == 0 { await Task.yield() }
+        try #require(await time.hasSleepers(), "the task never slept")
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(time.sleeperCount == 0)

@@ -282,6 +282,24 @@ import Testing
         #expect(abs(at.timeIntervalSince(stage.time.wall)) < 0.001)
     }
 
+    @Test func aBoxThatRestartedWhileTheLinkWasDownForLongIsAnotherRun() async throws {
+        let stage = try Stage()
+        try await stage.goLive()
+        await stage.session.handle(.gone)
+        await stage.advance(.seconds(600))
+        // Up for longer than it was when we last heard of it, and yet started meanwhile.
+        stage.box.uptimeMs = 300_000
+        await stage.session.handle(.ready)
+        try await stage.greet()
+        // First, for without a restart there is no note to wait for.
+        let started = try #require(await stage.session.tracker.boxStartedAt)
+        try #require(abs(started.timeIntervalSince(stage.time.wall) + 300) < 0.001)
+        var notes = stage.session.notes.makeAsyncIterator()
+        #expect(await notes.next() == .boxRestarted)
+        let at = try #require(await stage.site.power?.at)
+        #expect(abs(at.timeIntervalSince(stage.time.wall)) < 0.001)
+    }
+
     // MARK: Many sources
 
     @Test func trap29CutBeatsAgeTheAnswerAndARareNewSessionRefreshesIt() async throws {

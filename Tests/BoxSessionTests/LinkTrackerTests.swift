@@ -44,7 +44,7 @@ import Testing
         (.unreachable, .relayUnreachable), (.unknownAuthority, .relayUnknownAuthority),
         (.wrongHost, .relayWrongHost), (.tlsFailed, .relayCertificate),
         (.refused(code: 4429), .relayBusy), (.clockWrong, .clockWrong), (.silent, .relayUnreachable),
-        (.closed, .relayUnreachable),
+        (.closed, .relayUnreachable), (.redialled, .silent),
     ]
 
     @Test(arguments: causes)
@@ -54,6 +54,17 @@ import Testing
         tracker.live(greeting: "full", at: wall)
         tracker.lost(cause, graceUntil: .seconds(9), at: wall)
         expect(.lost, reason)
+    }
+
+    /// The relay has done nothing wrong when we try another socket because the box is not heard.
+    @Test mutating func aSocketThatWeGaveUpSaysWhatIsKnownOfTheBox() {
+        tracker.live(greeting: "full", at: wall)
+        tracker.silent(evicted: false, at: wall)
+        tracker.unanswered(codeRefused: false, at: wall)
+        tracker.lost(.redialled, graceUntil: .seconds(9), at: wall)
+        expect(.lost, .handshakeUnanswered)
+        tracker.lost(.unreachable, graceUntil: .seconds(9), at: wall)
+        expect(.lost, .relayUnreachable)
     }
 
     @Test mutating func theHourlyRotationIsNotShownUnlessItTakesLong() {

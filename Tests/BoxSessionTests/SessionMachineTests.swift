@@ -221,6 +221,42 @@ import Testing
         #expect(actions.first == .restarted)
     }
 
+    /// The box was up for 100 s when it was last heard.
+    @Test(
+        arguments: [
+            // Away for ten minutes, and up for nine of them.
+            (Duration.seconds(600), Int64(540_000), true),
+            (.seconds(600), 599_000, true), (.seconds(600), 689_000, true),
+            // The same run, with a greeting that is late by up to ten seconds.
+            (.seconds(600), 700_000, false), (.seconds(600), 690_000, false), (.seconds(600), 701_000, false),
+            (.seconds(5), 100_000, false),
+            // A day with clocks that differ by 500 in a million, and a box that slept for a quarter.
+            (.seconds(86_400), 86_456_800, false), (.seconds(86_400), 85_600_000, true),
+            // Uptimes that no box has.
+            (.seconds(600), .max, false), (.seconds(600), .min, true),
+        ] as [(Duration, Int64, Bool)])
+    func anUptimeThatLagsBehindOurClockIsAnotherRun(away: Duration, uptimeMs: Int64, isRestart: Bool) {
+        var machine = streaming()
+        machine.closed()
+        _ = machine.opened(at: away)
+        box.uptimeMs = uptimeMs
+        let actions = machine.received(Envelope(type: "hello_ok", body: box.helloOK()), at: away)
+        #expect(actions.contains(.restarted) == isRestart)
+    }
+
+    @Test func theNewestUptimeIsTheOneThatCounts() {
+        var machine = streaming()
+        _ = machine.received(Envelope(type: "tick", body: box.tick()), at: .seconds(1))
+        box.uptimeMs -= 5_000
+        // Late, and of the same session: what was heard before stands.
+        _ = machine.received(Envelope(type: "tick", body: box.tick()), at: .seconds(20))
+        machine.closed()
+        _ = machine.opened(at: .seconds(30))
+        box.uptimeMs = 130_000
+        let actions = machine.received(Envelope(type: "hello_ok", body: box.helloOK()), at: .seconds(30))
+        #expect(!actions.contains(.restarted))
+    }
+
     @Test func aLateFrameOfTheSameSessionIsNoRestart() {
         var machine = streaming()
         _ = machine.received(Envelope(type: "tick", body: box.tick()), at: .seconds(1))

@@ -38,8 +38,6 @@ final class FakeBroker: BrokerPort {
     private struct State {
         var sent: [Message] = []
         var steps: [String] = []
-        var drained = 0
-        var waiters: [(count: Int, wake: CheckedContinuation<Void, Never>)] = []
     }
     let events: AsyncStream<BrokerEvent>
     private let sink: AsyncStream<BrokerEvent>.Continuation
@@ -66,36 +64,38 @@ final class FakeBroker: BrokerPort {
 
     func drain(limit: Duration) async { note("drain") }
 
-    private func note(_ step: String) {
-        let ready = state.withLock { state in
-            state.steps.append(step)
-            let ready = state.waiters.filter { $0.count <= state.steps.count }
-            state.waiters.removeAll { $0.count <= state.steps.count }
-            return ready
-        }
-        for waiter in ready { waiter.wake.resume() }
-    }
+    private func note(_ step: String) { state.withLock { $0.steps.append(step) } }
 
     var steps: [String] { state.withLock(\.steps) }
     var sent: [Message] { state.withLock(\.sent) }
 
-    /// Returns once something was done for which `isIt` holds.
-    func step(after: Int = 0, where isIt: (String) -> Bool) async -> Int {
-        var seen = after
-        while true {
+    /// Returns once something was done for which that holds, with the number of steps up to it.
+    ///
+    /// - Throws: ``NeverCame`` when it is not done in very many turns.
+    func step(_ step: String, after: Int = 0, sourceLocation: SourceLocation = #_sourceLocation)
+        async throws -> Int
+    {
+        try await turns(until: step, sourceLocation: sourceLocation) {
             let steps = steps
-            if let index = steps[seen...].firstIndex(where: isIt) { return index + 1 }
-            seen = steps.count
-            await withCheckedContinuation { (wake: CheckedContinuation<Void, Never>) in
-                let isThere = state.withLock { state in
-                    if state.steps.count > seen { return true }
-                    state.waiters.append((seen + 1, wake))
-                    return false
-                }
-                if isThere { wake.resume() }
-            }
+            return steps.dropFirst(after).firstIndex(of: step).map { $0 + 1 }
         }
     }
+}
+
+/// Something that a test waited for did not happen.
+struct NeverCame: Error {}
+
+/// Lets other tasks run until there is something; fails by name after very many turns,
+/// which a busy machine does not need and a regression always takes.
+func turns<Value: Sendable>(
+    until what: String, sourceLocation: SourceLocation = #_sourceLocation, _ find: () -> Value?
+) async throws -> Value {
+    for _ in 0..<2_000_000 {
+        if let value = find() { return value }
+        await Task.yield()
+    }
+    Issue.record("never came: \(what)", sourceLocation: sourceLocation)
+    throw NeverCame()
 }
 
 final class FakeMemory: BridgeMemory {
@@ -116,81 +116,83 @@ final class FakeMemory: BridgeMemory {
             ambient: Ambient(time: time, chance: { 0.5 }))
     }
 
-    @Test func subscribesThenPublishesThenIsOnline() async {
-        let service = service()
-        await withTaskGroup { group in
+    /// Ends the service when the body returned or threw.
+    func running(_ service: BridgeService, _ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await service.run() }
+            try await body()
+            group.cancelAll()
+        }
+    }
+
+    func looks(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        _ = try await turns(until: "look \(count) at the box", sourceLocation: sourceLocation) {
+            box.looks.withLock { $0 } >= count ? true : nil
+        }
+    }
+
+    @Test func subscribesThenPublishesThenIsOnline() async throws {
+        try await running(service()) {
             box.say(house())
             broker.happen(.connected(BrokerSession(version: .v5)))
-            _ = await broker.step { $0 == "publish ftw/home/bridge/availability" }
+            _ = try await broker.step("publish ftw/home/bridge/availability")
             #expect(broker.steps.first == "subscribe ftw/home/# homeassistant/status")
             #expect(broker.steps.filter { $0.hasPrefix("subscribe") }.count == 1)
             #expect(broker.sent.last { $0.topic == "ftw/home/bridge/availability" }?.text == "online")
-            group.cancelAll()
         }
     }
 
-    @Test func renewsWhenItsTimeHasCome() async {
-        let service = service()
-        await withTaskGroup { group in
-            group.addTask { await service.run() }
+    @Test func renewsWhenItsTimeHasCome() async throws {
+        try await running(service()) {
             broker.happen(.connected(BrokerSession(version: .v5)))
-            var seen = await broker.step { $0 == "publish ftw/home/bridge/availability" }
-            for _ in 0..<5 {
-                while time.sleeperCount == 0 { await Task.yield() }
+            var seen = try await broker.step("publish ftw/home/bridge/availability")
+            for round in 1...5 {
+                try #require(await time.hasSleepers(), "the service never waited, round \(round)")
                 time.advance(by: .seconds(60))
-                seen = await broker.step(after: seen) { $0 == "publish ftw/home/bridge/availability" }
+                seen = try await broker.step("publish ftw/home/bridge/availability", after: seen)
             }
-            group.cancelAll()
         }
     }
 
-    @Test func asksForHealthAndReloads() async {
+    @Test func asksForHealthAndReloads() async throws {
         let service = service(
             hooks: BridgeHooks(
                 health: { HealthFacts(memoryBytes: 42, dropped: 0) }, reload: { "All taken over." }))
-        await withTaskGroup { group in
-            group.addTask { await service.run() }
+        try await running(service) {
             broker.happen(.connected(BrokerSession(version: .v5)))
-            let seen = await broker.step { $0 == "publish ftw/home/bridge/availability" }
-            _ = await broker.step(after: seen) { $0 == "publish ftw/home/bridge/health" }
+            let seen = try await broker.step("publish ftw/home/bridge/availability")
+            _ = try await broker.step("publish ftw/home/bridge/health", after: seen)
             #expect(broker.sent.documents("bridge/health").last?["memory_bytes"] == 42)
             broker.happen(.message(Message("ftw/home/bridge/request/reload", "")))
-            let first = await broker.step { $0 == "publish ftw/home/result" }
-            _ = await broker.step(after: first) { $0 == "publish ftw/home/result" }
+            let first = try await broker.step("publish ftw/home/result")
+            _ = try await broker.step("publish ftw/home/result", after: first)
             #expect(broker.sent.documents("result").last?["text"] == "All taken over.")
-            group.cancelAll()
         }
     }
 
-    @Test func theBoxHearsWhenSomebodyStartsLooking() async {
-        let service = service()
-        await withTaskGroup { group in
-            group.addTask { await service.run() }
+    @Test func theBoxHearsWhenSomebodyStartsLooking() async throws {
+        try await running(service()) {
             broker.happen(.connected(BrokerSession(version: .v5)))
-            while box.looks.withLock({ $0 }) < 1 { await Task.yield() }
+            try await looks(1)
             broker.happen(.message(Message("homeassistant/status", "offline")))
             broker.happen(.message(Message("homeassistant/status", "online", retained: true)))
             broker.happen(.message(Message("homeassistant/status", "online")))
-            while box.looks.withLock({ $0 }) < 2 { await Task.yield() }
+            try await looks(2)
             broker.happen(.connected(BrokerSession(version: .v5)))
-            while box.looks.withLock({ $0 }) < 3 { await Task.yield() }
+            try await looks(3)
             // Neither the goodbye nor the kept birth was taken for a start.
             #expect(box.looks.withLock { $0 } == 3)
-            group.cancelAll()
         }
     }
 
-    @Test func remembersFromRunToRun() async {
+    @Test func remembersFromRunToRun() async throws {
         let first = service()
-        await withTaskGroup { group in
-            group.addTask { await first.run() }
+        try await running(first) {
             broker.happen(.connected(BrokerSession(version: .v5)))
-            let seen = await broker.step { $0 == "publish ftw/home/bridge/availability" }
+            let seen = try await broker.step("publish ftw/home/bridge/availability")
             box.say(house())
-            _ = await broker.step(after: seen) { $0 == "publish ftw/home/power" }
+            _ = try await broker.step("publish ftw/home/power", after: seen)
             await first.goodbye()
-            group.cancelAll()
         }
         #expect(broker.steps.suffix(2) == ["publish ftw/home/bridge/availability", "drain"])
         #expect(broker.sent.last?.text == "offline")
@@ -198,9 +200,21 @@ final class FakeMemory: BridgeMemory {
         #expect(memory.load("announced")?["identity"] == "0123456789abcdef")
     }
 
-    @Test func endsWhenTheBrokersEventsEnd() async {
+    @Test func endsWhenTheBrokersEventsEnd() async throws {
         let service = service()
         broker.end()
-        await service.run()
+        let hasEnded = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await service.run()
+                return true
+            }
+            group.addTask {
+                for _ in 0..<2_000_000 where !Task.isCancelled { await Task.yield() }
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        #expect(hasEnded, "the service went on")
     }
 }

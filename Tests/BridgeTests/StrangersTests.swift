@@ -117,12 +117,29 @@ import Testing
         #expect(ids.count == 6 && Set(ids).count == 3)
     }
 
-    @Test(arguments: ["answers/+", "#", "", "ftw/home/power", "homeassistant/device/x/config", "$SYS/x"])
+    @Test(arguments: [
+        "answers/+", "#", "", "ftw/home/power", "homeassistant/device/x/config", "$SYS/x",
+        // Another site's, which would take the answer for a command.
+        "ftw/cabin/bridge/request/reload", "ftw/cabin/bridge/request/ping", "ftw/cabin/bridge/request/x/y",
+        "ftw/cabin/mode/set", "ftw/cabin/car/garage/control/set", "ftw/cabin/car/garage/level/adjust",
+        "ftw/home/bridge/request/reload",
+    ])
     func anAnswerGoesOnlyWhereItMay(topic: String) {
         var bench = bench()
         var request = Message("ftw/home/bridge/request/ping", "")
         request.responseTopic = topic
         #expect(Set(bench.feed(.message(request)).topics) == ["ftw/home/result"])
+    }
+
+    @Test(arguments: [
+        ("ftw", "ftw/a/bridge/request/reload", true), ("ftw", "ftw/a/mode/set", true),
+        ("house/ftw", "house/ftw/a/bridge/request/ping", true), ("house/ftw", "house/ftw/a/x/adjust", true),
+        ("ftw", "ftw/a/bridge/info", false), ("ftw", "ftw/a/answers", false), ("ftw", "ftw", false),
+        ("ftw", "ftw/bridge/request/x", false), ("ftw", "other/a/bridge/request/reload", false),
+        ("ftw", "ftwo/a/mode/set", false), ("house/ftw", "house/a/mode/set", false),
+    ])
+    func whereABridgeOfOursTakesCommands(base: String, topic: String, doesIt: Bool) {
+        #expect(TopicTree.takesCommands(base: base, topic: topic) == doesIt)
     }
 
     @Test func aRetainedRequestIsRefusedAndCleared() {

@@ -11,7 +11,7 @@ import Testing
             "\"plugged_in\":true,\"soc_source\":\"inferred\",\"current_soc\":0.4,\"current_power_w\":7360,"
             + "\"manual_active\":true,\"manual_charge_w\":11000,"
             + "\"schedule\":{\"soc\":0.8,\"time_of_day_min\":420,\"recurring\":true,\"days\":31}"
-        var tracker = CarTracker()
+        var tracker = CarLevelTracker()
         return tracker.car(
             CarInput(loadpoint: try loadpoint(fields), readAt: now, zone: try home(), now: now))
     }

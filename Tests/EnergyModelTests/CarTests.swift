@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func everythingAboutACarComesFromOneAnswer() throws {
-        var tracker = CarTracker()
+        var tracker = CarLevelTracker()
         let car = tracker.car(try input())
         #expect(car.isCurrent)
         #expect(car.isPluggedIn == true)
@@ -35,11 +35,11 @@ import Testing
 
     @Test func nothingOldLooksLive() throws {
         let changes: [(inout CarInput) -> Void] = [
-            { $0.isLinkUp = false }, { $0.isOfThisRun = false }, { $0.isChargerHealthy = false },
+            { $0.isTrusted = false }, { $0.isChargerHealthy = false },
             { $0.loadpoint.charger = Loadpoint.ChargerReading(known: true, available: false) },
         ]
         for change in changes {
-            var tracker = CarTracker()
+            var tracker = CarLevelTracker()
             _ = tracker.car(try input())
             let car = tracker.car(
                 try input {
@@ -60,9 +60,9 @@ import Testing
     }
 
     @Test func aRestartedBridgeStillKnowsThePerson() throws {
-        var tracker = CarTracker()
-        tracker.level.personSet(PersonNote(soc: 0.6, at: now, sessionWh: 1_200, boxStartedAt: nil))
-        var reborn = CarTracker(json: try JSONValue(parsing: tracker.json.bytes))
+        var tracker = CarLevelTracker()
+        tracker.personSet(PersonNote(soc: 0.6, at: now, sessionWh: 1_200, boxStartedAt: nil))
+        var reborn = CarLevelTracker(json: try JSONValue(parsing: tracker.json.bytes))
         let car = reborn.car(
             try input {
                 $0.loadpoint.socSource = .inferred
@@ -79,7 +79,7 @@ import Testing
             ("\"manual_active\":true,\"manual_restore_unconfirmed\":true", .paused), ("\"id2\":1", nil),
         ] as [(String, Sentence.Intention?)])
     func theShownControlIsWhatTheBoxHolds(fields: String, intention: Sentence.Intention?) throws {
-        var tracker = CarTracker()
+        var tracker = CarLevelTracker()
         let lp = try loadpoint(fields)
         #expect(tracker.car(try input { $0.loadpoint = lp }).intention == intention)
     }

@@ -245,7 +245,11 @@ extension EventQueue {
                 running.cancel()
                 break
             }
-            while time.sleeperCount == 0 { await Task.yield() }
+            guard await time.hasSleepers() else {
+                Issue.record("never waited for the next dial")
+                running.cancel()
+                break
+            }
             time.advance(by: wait)
         }
         await running.value

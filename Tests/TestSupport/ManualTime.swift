@@ -21,6 +21,16 @@ public final class ManualTime: TimeSource {
     /// How many tasks are waiting for time to pass.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// Lets other tasks run until so many wait for time to pass; `false` when very many turns,
+    /// which a busy machine does not need, did not bring that.
+    public func hasSleepers(_ count: Int = 1) async -> Bool {
+        for _ in 0..<2_000_000 {
+            if sleeperCount >= count { return true }
+            await Task.yield()
+        }
+        return false
+    }
+
     /// Moves both clocks and wakes whoever is due, earliest first.
     public func advance(by duration: Duration) {
         let due = state.withLock { state -> [CheckedContinuation<Void, any Error>] in

@@ -29,8 +29,11 @@ public struct CarrierLoss: Sendable, Equatable {
         case rotated
         /// The relay's hour is more than one away from ours: the clock is wrong.
         case clockWrong
-        /// Nothing was heard on the socket for too long.
+        /// Nothing was heard on the socket for too long, not even the answer to a ping.
         case silent
+        /// Whoever uses the carrier had it dial again, because the box could not be reached
+        /// over a socket that was well for all we know.
+        case redialled
         /// The socket ended otherwise (1006, relay restart).
         case closed
     }

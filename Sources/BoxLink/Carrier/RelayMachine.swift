@@ -21,7 +21,6 @@ struct RelayMachine {
         case pathProven
         /// The room of that dial could not be computed.
         case roomUnknown(Int)
-        case stopped
     }
     enum Action: Equatable {
         case dial(Int, epoch: Int64)
@@ -71,7 +70,6 @@ struct RelayMachine {
                 ? lose(
                     .refused(code: 4400), "The rendezvous secret is too short; pair again.", now,
                     wait: numbers.backoffCap) : []
-        case .stopped: stop()
         }
     }
 
@@ -87,11 +85,6 @@ struct RelayMachine {
         step = .dialing(since: now.monotonic)
         let (epoch, overflow) = Rendezvous.epoch(at: now.wall).addingReportingOverflow(epochOffset)
         return [.dial(socket, epoch: overflow ? 0 : epoch)]
-    }
-
-    private mutating func stop() -> [Action] {
-        defer { step = .idle }
-        return isBusy ? [.close(socket)] : []
     }
 
     private mutating func pathProven() -> [Action] {
@@ -111,7 +104,7 @@ struct RelayMachine {
         case .open(let since, _, _):
             guard now.monotonic - since >= numbers.minDialAge else { return [] }
             let loss = CarrierLoss(
-                cause: .silent, sentence: "The path to the box was found dead.", retryIn: .zero)
+                cause: .redialled, sentence: "The path to the box was found dead.", retryIn: .zero)
             return [.close(socket), .emit(.lost(loss))] + dial(now)
         }
     }

@@ -52,7 +52,7 @@ public enum Rendezvous {
         let digits = reason.trimmingEdges
         guard !digits.hasPrefix("+"), let announced = Int64(digits) else { return nil }
         let (offset, overflow) = announced.subtractingReportingOverflow(epoch(at: date))
-        return overflow || !(-1...1).contains(offset) ? nil : offset
+        return overflow || offset.magnitude > Contract.Relay.maxEpochOffset ? nil : offset
     }
 
     /// How long after the hour the relay closes this room, in milliseconds from

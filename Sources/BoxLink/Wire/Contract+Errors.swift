@@ -33,14 +33,4 @@ extension Contract {
         /// Whether a box puts it on the wire, as far as is known.
         public var isSent: Bool { self != .lastOwnerProtected && self != .rangeTooLarge }
     }
-
-    /// What a client says about itself; never on the wire.
-    public enum ClientErrorCode: String, Sendable, CaseIterable {
-        case responseTooLarge = "E_RESPONSE_TOO_LARGE"
-        case noAck = "E_NO_ACK"
-        case noAnswer = "E_NO_ANSWER"
-        case badBody = "E_BAD_BODY"
-
-        public var isRetryable: Bool { self == .noAck || self == .noAnswer }
-    }
 }

@@ -215,8 +215,6 @@ public enum Contract {
 
     /// How a box sees one of its sources (FTW wire §6.6).
     public enum SourceState: String, Sendable, CaseIterable { case live, lagging, stale, down, never }
-    /// How a client reaches its box, as the existing clients call it.
-    public enum CarrierState: String, Sendable, CaseIterable { case webrtc, relay, cache, none }
     /// `hello_ok.mode` (FTW wire §6.1).
     public enum SessionMode: String, Sendable, CaseIterable { case full, floor, booting, readonly }
     /// `session.terminate.reason` (FTW wire §6.12).

@@ -126,25 +126,11 @@ struct CarBoard {
         let isHealthy = lp.driverName.flatMap { around.chargers[$0] ?? (lp.charger == nil ? false : nil) }
         // Reading may have become impossible without a word, on a box in distress.
         let isYoung = now.timeIntervalSince(readAt) <= around.standsFor
-        let isOurs = around.isUp && isOfThisRun && isYoung
-        let isCurrent = isOurs && isHealthy != false && !lp.isChargerUnavailable
-        let level = trackers[lp.id, default: CarLevelTracker()].level(
-            CarLevelInput(
-                loadpoint: lp, readAt: readAt, isOfThisRun: isOurs,
-                isChargerHealthy: isHealthy, boxStartedAt: boxStartedAt, now: now))
-        let goal = Goal(of: lp, zone: around.zone, now: now)
-        // A plan that could not be read again may be one for another goal.
-        let isHeld = lp.hold.map { $0 != Loadpoint.Hold.none } ?? false
-        let readiness = Readiness(
-            ReadinessInput(
-                loadpoint: lp, level: level, goal: goal, plan: plan,
-                isReachable: isCurrent && (!around.isPlanOld || isHeld || goal?.nextDeadline == nil),
-                isOnlyCar: isOnlyCar, now: now))
-        let windows = chargingWindows(of: lp, plan: plan?.plan, isOnlyCar: isOnlyCar, now: now)
-        return CarState(
-            loadpoint: lp, readAt: readAt, isCurrent: isCurrent, level: level, goal: goal,
-            readiness: readiness,
-            charging: ChargingState(lp, isReachable: isCurrent, windows: windows, now: now))
+        return trackers[lp.id, default: CarLevelTracker()].car(
+            CarInput(
+                loadpoint: lp, readAt: readAt, isTrusted: around.isUp && isOfThisRun && isYoung,
+                isChargerHealthy: isHealthy, boxStartedAt: boxStartedAt, plan: plan,
+                isPlanOld: around.isPlanOld, zone: around.zone, isOnlyCar: isOnlyCar, now: now))
     }
 
     /// The moments at which this car is shown otherwise although nothing was read.

@@ -125,7 +125,7 @@ extension BoxSession {
             if let end { return endLease(id, end) }
             lookAtLease(id, lease.number)
         case .ended(.overtaken): endLease(id, .changed)
-        case .ended(.refused(let reason)) where reason.kind.repeats: endLease(id, .refused)
+        case .ended(.refused(let reason)) where reason.kind.lasts: endLease(id, .refused)
         case .ended(.refused), .ended(.expired): renewalFailed(lease, mayHaveRenewed: false)
         case .ended(.neverArrived), .ended(.unconfirmed), .linkBroke, .acknowledged:
             renewalFailed(lease, mayHaveRenewed: true)
@@ -153,8 +153,9 @@ extension BoxSession {
 }
 
 extension BoxRefusalReason.Kind {
-    /// The same order would meet the same answer a minute later.
-    fileprivate var repeats: Bool {
+    /// The very same order would meet the same answer a minute later: there is no use in
+    /// trying it once more.
+    var lasts: Bool {
         switch self {
         case .notPluggedIn, .noCharger, .notAllowed, .needsConsent, .unsupported, .outOfRange, .precondition:
             true

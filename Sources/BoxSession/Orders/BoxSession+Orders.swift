@@ -76,19 +76,23 @@ extension BoxSession {
         guard now < order.deadline else { return .ended(.expired) }
         if let refusal = preflight(order) { return .ended(.refused(refusal)) }
         guard machine.stage == .streaming else { return .ended(.neverArrived) }
-        let started = now
+        let until = order.intent.until.map(monotonic)
         let progress: BoxProgress
         if case .goal(let wish) = order.intent {
             progress = await carryOutGoal(wish, order, acknowledged)
         } else {
-            progress = await carryOutCommand(order, acknowledged)
+            progress = await carryOutCommand(order, until: until, acknowledged)
         }
-        if case .linkBroke = progress, case .control(.chargeNow(_, let until?)) = order.intent {
-            orders.broke(order.id, endsAt: started + .seconds(until.timeIntervalSince(ambient.time.wall)))
-        }
+        if case .linkBroke = progress, let until { orders.broke(order.id, endsAt: until) }
         house.commandEnded()
         settle()
         return progress
+    }
+
+    /// When that will be by our own clock. Both clocks are read at the same moment, so this
+    /// is asked for once, when an order is begun, and kept.
+    private func monotonic(_ date: Date) -> Duration {
+        now + .seconds(date.timeIntervalSince(ambient.time.wall))
     }
 
     /// What is known without asking.
@@ -107,9 +111,8 @@ extension BoxSession {
     }
 
     private func carryOutCommand(
-        _ order: BoxOrder, _ acknowledged: @escaping @Sendable () -> Void
+        _ order: BoxOrder, until: Duration?, _ acknowledged: @escaping @Sendable () -> Void
     ) async -> BoxProgress {
-        let until = order.intent.until.map { now + .seconds($0.timeIntervalSince(ambient.time.wall)) }
         var fresh: Loadpoint?
         if OrderDraft.needsLoadpoint(order.intent) {
             let arrivesBy = min(now + CommandTracker.arrivesWithin, order.deadline)

@@ -175,7 +175,7 @@ struct OrderDraft: Equatable {
         guard Contract.Command.boostSeconds.contains(Int64(seconds)) else {
             throw OrderRefused(.outOfRange, "a boost lasts 60 to 14400 s")
         }
-        guard minBatterySoc.isFinite, (0.05...1).contains(minBatterySoc) else {
+        guard minBatterySoc.isFinite, Contract.Command.boostBatterySoC.contains(minBatterySoc) else {
             throw OrderRefused(.outOfRange, "the house battery's floor is 0.05 to 1")
         }
         // Whole percents from 5 on: smaller numbers the box would read as a fraction.

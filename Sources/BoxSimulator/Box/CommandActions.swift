@@ -55,7 +55,7 @@ extension SimulatedBox {
         }
         let isWhole = { (value: Double) in value >= 0 && value == value.rounded() }
         try check("power_w") { $0 >= 0 }
-        try check("hold_s") { isWhole($0) && $0 <= 1_800 }
+        try check("hold_s") { isWhole($0) && $0 <= Double(Contract.Command.maxHoldSeconds) }
         if let value = args["phase_mode"], !value.isNull {
             if let text = value.textValue {
                 if !["", "auto", "1p", "3p"].contains(text) { throw bad(order, "phase_mode") }

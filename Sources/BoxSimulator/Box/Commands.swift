@@ -131,7 +131,8 @@ extension SimulatedBox {
 
     private func accept(_ order: Order, _ fate: CommandFate?, _ session: PhoneSession) {
         let ack: CBORValue = [
-            "cmdId": .text(order.id), "leaseId": .text(dice.uuid()), "expiresAtMs": .int(uptimeMs + 900_000),
+            "cmdId": .text(order.id), "leaseId": .text(dice.uuid()),
+            "expiresAtMs": .int(uptimeMs + Contract.Command.leaseMs),
         ]
         session.commands[order.id] = PhoneSession.Remembered(ack: ack, result: nil)
         if fate != .answersLost, fate != .receiptLost { control("cmd.ack", ack, to: session) }

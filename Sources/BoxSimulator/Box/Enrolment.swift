@@ -21,13 +21,15 @@ struct Enrolment: Sendable {
         /// 5 bytes that a person reads aloud, good for five minutes.
         case spoken
         var byteCount: Int { self == .scanned ? 16 : 5 }
-        var lifetime: Duration { self == .scanned ? .seconds(600) : .seconds(300) }
+        var lifetime: Duration {
+            self == .scanned ? Contract.Pairing.scannedCodeLifetime : Contract.Pairing.spokenCodeLifetime
+        }
     }
     private(set) var devices: [[UInt8]: Device] = [:]
     private var code: Code?
     private var wrongCodes = 0
     /// After so many wrong codes, whoever sent them, the live one is burnt.
-    static let wrongCodeLimit = 5
+    static let wrongCodeLimit = Contract.Pairing.maxAttempts
 
     var hasLiveCode: Bool { code != nil }
 

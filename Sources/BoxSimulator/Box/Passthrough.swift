@@ -22,7 +22,7 @@ extension SimulatedBox {
         case local
     }
 
-    static let chunkSize = 12_288
+    static let chunkSize = Contract.Request.apiChunkBytes
     static let answerCeiling: Int64 = 8_388_608
 
     func apiRequest(_ envelope: Envelope, _ session: PhoneSession) throws {
@@ -79,7 +79,7 @@ extension SimulatedBox {
                 throw Refusal("E_SCOPE_DENIED", ["needRole": "owner", "role": .text(role.rawValue)])
             }
             guard script.alwaysStepUp ?? needsStepUp else { return }
-            if call.stepUp { session.steppedUpUntilMs = uptimeMs + 300_000 }
+            if call.stepUp { session.steppedUpUntilMs = uptimeMs + Contract.Request.stepUpWindowMs }
             guard uptimeMs < session.steppedUpUntilMs else {
                 throw Refusal("E_NEEDS_STEP_UP", ["tier": "configure"])
             }

@@ -19,7 +19,10 @@ extension SimulatedBox {
         let seen = house.now { (plan: $0.isPlanWithheld ? nil : $0.plan, count: $0.planCount) }
         let now = house.clock.now
         var slots = (seen.plan?.slots ?? []).map(Self.planSlot)
-        let isOld = seen.plan.map { now.timeIntervalSince($0.generatedAt) > 1_800 } ?? true
+        let isOld =
+            seen.plan.map {
+                now.timeIntervalSince($0.generatedAt) > Contract.Request.planTooOld / .seconds(1)
+            } ?? true
         while true {
             let body: CBORValue = [
                 "rev": .int(Int64(max(0, seen.plan == nil ? 0 : seen.count - planBase))),
@@ -58,7 +61,7 @@ extension SimulatedBox {
         guard vintage.hasPrices, !script.hasNoPrices else {
             return refuse("E_UNAVAILABLE", ["subsystem": "prices"], id, session)
         }
-        let (limit, overflows) = from.addingReportingOverflow(8 * 86_400_000)
+        let (limit, overflows) = from.addingReportingOverflow(Contract.Request.priceWindowMs)
         let end = overflows ? to : min(to, limit)
         let known = house.now { model in
             model.prices.slots(

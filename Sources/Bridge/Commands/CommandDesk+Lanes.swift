@@ -8,8 +8,9 @@ extension CommandDesk.Job {
 }
 
 extension BoxRefusalReason.Kind {
-    /// The same wish would be refused again for the same reason.
-    var repeats: Bool {
+    /// The refusal is about the charger or about us, and not about the value: another level
+    /// asked for at once would be refused too.
+    var meetsAnyLevel: Bool {
         switch self {
         case .notPluggedIn, .noCharger, .notAllowed, .unsupported, .needsConsent: true
         case .dispatchBlocked, .conflict, .precondition, .unavailable, .starting, .outOfRange: false

@@ -225,7 +225,7 @@ public struct CommandDesk: Sendable {
         }
         lanes[key]?.current = nil
         var actions = close(job, outcome, now: now)
-        if case .refused(let reason) = outcome, reason.kind.repeats {
+        if case .refused(let reason) = outcome, reason.kind.meetsAnyLevel {
             // The next level would meet the same refusal.
             let next = lanes[key]?.waiting.filter(\.isLevel) ?? []
             lanes[key]?.waiting.removeAll(where: \.isLevel)

@@ -68,21 +68,9 @@ extension SiteDocuments {
     }
 
     private func refusal(_ code: CommandCode, _ language: Language) -> String {
-        switch code {
-        case .outOfRange:
-            return LocalText(
-                "Not done: the box does not take that value.", "Inte gjort: boxen tar inte det värdet.")[
-                    language]
-        case .needsConsent:
-            return LocalText(
-                "Not done: this box wants the owner's consent. Give it with commands.goal_consent: true, or "
-                    + "confirm in the FTW app.",
-                "Inte gjort: boxen vill ha ägarens medgivande. Ge det med commands.goal_consent: true, eller "
-                    + "bekräfta i FTW-appen.")[language]
-        default:
-            let known = Sentence.Refusal.all.first { $0.code == code.rawValue } ?? .unavailable
-            return Sentence.refused(known).text(language, zone: zone, now: .distantPast)
-        }
+        // Every code is the token of a sentence.
+        let known = Sentence.Refusal(rawValue: code.rawValue) ?? .unavailable
+        return Sentence.refused(known).text(language, zone: zone, now: .distantPast)
     }
 }
 

@@ -5,11 +5,9 @@ import MQTTTypes
 
 /// What a new state means for each topic.
 extension StatePublisher {
-    /// The box's own zone, else the configured one. With neither, times are in
-    /// UTC: a plain offset is better than a wrong one.
+    /// The box's own zone, else the one it was set up with.
     static func household(settings: BridgeSettings, box: BoxFacts?) -> HouseholdZone {
-        HouseholdZone(
-            boxZone: box?.zone, configured: settings.zone.flatMap { Zone(named: $0) } ?? .utc)
+        HouseholdZone(boxZone: box?.zone, configured: settings.zone)
     }
 
     mutating func take(_ new: SiteState, now: Moment) {

@@ -1,4 +1,4 @@
-public import EnergyModel
+import EnergyModel
 import FoundationEssentials
 import JSONText
 public import MQTTTypes
@@ -75,15 +75,6 @@ public struct StatePublisher {
         health.since = run.started
         arrange()
         if let cars = picture?.cars { recall(cars) }
-    }
-
-    /// Takes in the newest state.
-    ///
-    /// - Returns: What is to be sent now, in order.
-    public mutating func update(_ state: SiteState, now: Moment) -> [Message] {
-        guard state != site || !isPowerLive else { return timer(now: now) }
-        take(state, now: now)
-        return timer(now: now)
     }
 
     /// Sends what has become due.

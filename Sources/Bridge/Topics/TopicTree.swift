@@ -32,6 +32,19 @@ public struct TopicTree: Sendable, Equatable {
         return String(topic.dropFirst(root.count + 1))
     }
 
+    /// Whether a bridge takes commands there, below its site.
+    public static func takesCommands(_ path: String) -> Bool {
+        path.hasPrefix("bridge/request/") || path.hasSuffix("/set") || path.hasSuffix("/adjust")
+    }
+
+    /// Whether a bridge with that base, for whichever site, takes commands on that full topic.
+    public static func takesCommands(base: String, topic: String) -> Bool {
+        guard topic.hasPrefix("\(base)/") else { return false }
+        // A site is one level, see ``init(base:site:)``.
+        let below = topic.dropFirst(base.count + 1).drop { $0 != "/" }.dropFirst()
+        return takesCommands(String(below))
+    }
+
     /// Everything below this site: our commands, and what others write where only we should.
     public var filter: String { "\(root)/#" }
 

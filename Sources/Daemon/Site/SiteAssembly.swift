@@ -18,6 +18,14 @@ struct SiteAssembly: Sendable {
     var instance = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     /// How many times faster than ours the household's clock runs; 1 but for a demo.
     var speed = 1.0
+    /// The zone of last resort.
+    var machineZone = Zone.ofThisMachine
+
+    /// The household's zone when the box does not name one: the configured one, else this machine's.
+    ///
+    /// The one for the session and for the bridge: a time that a person writes, times that are
+    /// shown, goals, price days and energy's day must be of the same clock.
+    var zone: Zone { site.zone.flatMap { Zone(named: $0) } ?? machineZone }
 
     /// First levels of every topic of the site, as the bridge has them.
     var root: String { TopicTree(base: settings.mqtt.baseTopic, site: site.id).root }
@@ -53,7 +61,7 @@ struct SiteAssembly: Sendable {
         session.readInterval = speed > 1 ? .seconds(2) : settings.car.readInterval
         session.readGrace = .seconds(60 * speed)
         session.goalConsent = settings.commands.goalConsent
-        session.zone = site.zone.flatMap { Zone(named: $0) } ?? .ofThisMachine
+        session.zone = zone
         session.memory = memory
         // Without a memory energy cannot be counted, and nobody looks.
         session.wantsPlan = memory != nil
@@ -72,7 +80,7 @@ struct SiteAssembly: Sendable {
             discovery: settings.mqtt.discovery && record != nil,
             discoveryPrefix: settings.mqtt.discoveryPrefix,
             language: settings.language == .sv ? .sv : .en, rate: rate,
-            mirrorsValues: settings.mqtt.values, zone: site.zone,
+            mirrorsValues: settings.mqtt.values, zone: zone,
             cheapHours: settings.prices.cheapHours, isReadOnly: settings.isReadOnly(site),
             commands: Set(settings.commands.allow.compactMap { CommandName(rawValue: $0.rawValue) }),
             voice: voice, claim: instance, version: Version.text)

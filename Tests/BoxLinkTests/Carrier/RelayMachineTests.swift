@@ -185,6 +185,7 @@ import Testing
         #expect(machine.handle(.redialRequested, at: Self.moment(0.9)) == [])
         let actions = machine.handle(.redialRequested, at: Self.moment(1))
         #expect(actions.first == .close(1))
+        #expect(Self.loss(actions)?.cause == .redialled)
         #expect(Self.loss(actions)?.retryIn == .zero)
         #expect(actions.last == .dial(2, epoch: Self.hour))
         #expect(machine.handle(.redialRequested, at: Self.moment(1.5)) == [])
@@ -233,21 +234,15 @@ import Testing
     }
 
     @Test(arguments: socketEvents)
-    func nothingHappensBeforeTheStartWhileWaitingOrAfterTheEnd(event: WebSocketEvent) {
+    func nothingHappensBeforeTheStartOrWhileWaiting(event: WebSocketEvent) {
         var fresh = RelayMachine(numbers: .init())
         #expect(fresh.handle(.socket(0, event), at: Self.moment(0)) == [])
         #expect(fresh.handle(.timerFired, at: Self.moment(0)) == [])
         #expect(fresh.handle(.redialRequested, at: Self.moment(0)) == [])
-        #expect(fresh.handle(.stopped, at: Self.moment(0)) == [])
 
         var waiting = Self.open()
         _ = waiting.handle(.socket(1, .closed(code: 1006, reason: "")), at: Self.moment(1))
         #expect(waiting.handle(.socket(1, event), at: Self.moment(1)) == [])
-
-        var stopped = Self.open()
-        #expect(stopped.handle(.stopped, at: Self.moment(1)) == [.close(1)])
-        #expect(stopped.handle(.socket(1, event), at: Self.moment(1)) == [])
-        #expect(stopped.deadline == nil)
     }
 
     @Test(arguments: [WebSocketEvent.text("ready"), .message([1]), .pong])

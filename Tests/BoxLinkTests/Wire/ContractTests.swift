@@ -101,28 +101,10 @@ import Testing
     @Test func theErrorCodesAreThePublishedOnes() throws {
         let ours = Contract.ErrorCode.allCases.map { [$0.rawValue, "\($0.isRetryable)", "\($0.isSent)"] }
         #expect(try registry.rows("errors", "code", "retryable", "sent") == ours)
-        let own = Contract.ClientErrorCode.allCases.map { [$0.rawValue, "\($0.isRetryable)"] }
-        #expect(try registry.rows("client_errors", "code", "retryable") == own)
     }
 
     @Test func theStatesAreThePublishedOnes() throws {
         #expect(try registry.lines("source_states") == Contract.SourceState.allCases.map(\.rawValue))
-        #expect(try registry.lines("carrier_states") == Contract.CarrierState.allCases.map(\.rawValue))
-    }
-
-    @Test func theResolutionsAreThePublishedOnes() throws {
-        let ours = Contract.Resolution.allCases.map { resolution in
-            [
-                resolution.rawValue, "\(resolution.stepMs)", "\(resolution.tileSpanMs)",
-                "\(resolution.pointsPerTile)", "\(resolution.retentionDays)",
-            ]
-        }
-        let published = try registry.rows(
-            "resolutions", "", "step_ms", "tile_span_ms", "points_per_tile", "retention_days")
-        #expect(published == ours)
-        for resolution in Contract.Resolution.allCases {
-            #expect(resolution.tileSpanMs == resolution.stepMs * Int64(resolution.pointsPerTile))
-        }
     }
 
     @Test func theCapabilityHashesOfTheVectorsAreComputed() throws {

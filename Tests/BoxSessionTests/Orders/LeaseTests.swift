@@ -7,6 +7,17 @@ import Testing
 
 /// A timed charging that lasts longer than one hold; every way in which it ends.
 @Suite struct LeaseTests {
+    /// Those about the value too, for a renewal asks for the same value again.
+    @Test(
+        arguments: [
+            (.notPluggedIn, true), (.noCharger, true), (.notAllowed, true), (.unsupported, true),
+            (.needsConsent, true), (.outOfRange, true), (.precondition, true), (.conflict, false),
+            (.dispatchBlocked, false), (.unavailable, false), (.starting, false),
+        ] as [(BoxRefusalReason.Kind, Bool)])
+    func someRefusalsLast(kind: BoxRefusalReason.Kind, isSo: Bool) {
+        #expect(kind.lasts == isSo)
+    }
+
     private let wall = Date(timeIntervalSince1970: 1_796_023_000)
 
     /// Two hours from second 1,000 on.

@@ -178,6 +178,28 @@ import Testing
         #expect(await stage.site.link.state == .revoked)
     }
 
+    /// However long the box takes, the end is the one that was asked for.
+    @Test func aTimedChargingThatBrokeKeepsItsEnd() async throws {
+        let stage = try Stage()
+        try await stage.goLive()
+        let until = stage.time.wall + 7_200
+        let endsAt = stage.time.monotonic + .seconds(7_200)
+        let follower = await begin(stage, .control(.chargeNow(powerW: nil, until: until)))
+        #expect(await eventually { stage.carrier.sentCount > 0 })
+        let ask = try #require(try stage.sent().map(\.envelope).last)
+        #expect(ask.body?["path"] == "/api/loadpoints")
+        try await stage.answer(
+            ask.id,
+            body: Array(
+                #"{"loadpoints":[{"id":"garage","plugged_in":true,"max_charge_w":11000,"phases":3}]}"#.utf8))
+        let message = try await command(stage)
+        try await stage.say("cmd.ack", ["cmdId": .text(message.commandID), "leaseId": "l", "expiresAtMs": 1])
+        try await pass(12, stage)
+        await stage.session.handle(.gone)
+        #expect(await follower.told.value.last == .linkBroke(acknowledged: true))
+        #expect(await stage.session.orders.broken.map(\.endsAt) == [endsAt])
+    }
+
     @Test func moreOrdersThanFitAreTurnedAway() async throws {
         let stage = try Stage()
         try await stage.goLive()

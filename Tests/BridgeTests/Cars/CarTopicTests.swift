@@ -130,7 +130,7 @@ import Testing
 
     @Test func aLevelFromBeforeATripIsNeverShownAsNew() throws {
         var bench = Self.bench()
-        var tracker = CarTracker()
+        var tracker = CarLevelTracker()
         let zone = HouseholdZone(boxZone: "Europe/Stockholm", configured: .utc)
         func see(_ fields: String, minute: Double) throws {
             let now = morning + minute * 60

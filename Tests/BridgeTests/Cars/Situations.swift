@@ -97,9 +97,9 @@ struct Situation: CustomTestStringConvertible, Sendable {
     func car(now: Date = morning, isOnly: Bool = true) throws -> CarState {
         let zone = HouseholdZone(boxZone: "Europe/Stockholm", configured: .utc)
         let loadpoint = try loadpoint()
-        var tracker = CarTracker()
+        var tracker = CarLevelTracker()
         if let personSoc {
-            tracker.level.personSet(
+            tracker.personSet(
                 PersonNote(soc: personSoc, at: now - 3_600, sessionWh: 0, boxStartedAt: nil))
         }
         var input = CarInput(

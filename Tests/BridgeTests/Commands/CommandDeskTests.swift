@@ -251,7 +251,22 @@ import Testing
         #expect(table.end("later") == .done)
     }
 
-    @Test func aRefusalThatRepeatsEndsTheLevelBehindIt() {
+    @Test(arguments: CommandCode.allCases) func everyCodeHasItsSentence(code: CommandCode) {
+        #expect(Sentence.Refusal(rawValue: code.rawValue) != nil)
+    }
+
+    /// Not those about the value: the level behind may be one that the box takes.
+    @Test(
+        arguments: [
+            (.notPluggedIn, true), (.noCharger, true), (.notAllowed, true), (.unsupported, true),
+            (.needsConsent, true), (.outOfRange, false), (.precondition, false), (.conflict, false),
+            (.dispatchBlocked, false), (.unavailable, false), (.starting, false),
+        ] as [(BoxRefusalReason.Kind, Bool)])
+    func someRefusalsMeetAnyLevel(kind: BoxRefusalReason.Kind, isSo: Bool) {
+        #expect(kind.meetsAnyLevel == isSo)
+    }
+
+    @Test func aRefusalThatMeetsAnyLevelEndsTheLevelBehindIt() {
         var table = Table()
         table.ask("a", .level(.exactly(0.3)))
         table.ask("b", .level(.exactly(0.4)))
