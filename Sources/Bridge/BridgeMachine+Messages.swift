@@ -183,7 +183,7 @@ extension BridgeMachine {
             publish(Message(settings.claimTopic, claim, retained: true), now: now)
         } else if let place = publisher.order.first(where: { $0.path == path }) {
             for message in publisher.again(place, now: now) { publish(message, now: now) }
-        } else if let message = publisher.mirrorAgain(path) {
+        } else if let message = publisher.mirrorAgain(path, now: now) {
             publish(message, now: now)
         }
     }

@@ -23,7 +23,8 @@ public struct CheapestWindow: Sendable, Equatable {
 public struct CheapestAnswer: Sendable, Equatable {
     /// `nil` when no unbroken stretch of that length is published.
     public var window: CheapestWindow?
-    /// Unbroken hours published ahead, at most the horizon; says how far from enough it is.
+    /// The longest unbroken stretch published ahead, in hours, at most the horizon; says how far
+    /// from enough it is.
     public var knownHours: Double
     /// The last published price ahead; what was found holds for prices up to here.
     public var pricesUntil: Date?

@@ -25,7 +25,8 @@ public struct PriceBoard: Sendable, Equatable {
         /// `nil` when no unbroken stretch of that length is published.
         public var window: CheapestWindow?
         public var isRunning: Bool
-        /// Unbroken hours published ahead, when they are fewer than asked for; else `nil`.
+        /// The longest unbroken stretch published ahead, in hours, when it is shorter than asked for;
+        /// else `nil`.
         public var knownHours: Double?
         /// The last published price ahead; the window is the cheapest up to here.
         public var pricesUntil: Date?
@@ -53,7 +54,7 @@ public struct PriceBoard: Sendable, Equatable {
     public var level: Int?
     /// Tomorrow's household day is published to its end.
     public var isTomorrowKnown: Bool
-    /// Today is not published as a whole, or it is long since the box was heard about prices.
+    /// Something of the rest of today is not published, or the last question to the box failed.
     public var isStale: Bool
     /// Stretches without a price that are followed by published ones.
     public var holes: [Range<Date>]

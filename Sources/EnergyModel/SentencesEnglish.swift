@@ -24,7 +24,7 @@ struct English {
                 + (isRunning
                     ? "until \(time(end))." : "from \(time(start)) to \(endTime(end, after: start)).")
         case .noCheapest(let asked, let known):
-            "Prices are known for \(hours(known)) h ahead; \(hours(asked)) h are needed."
+            "Prices are known for at most \(hours(known)) h in a row; \(hours(asked)) h are needed."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Storing, \(kilowatts(batteryW)) kW."

@@ -24,7 +24,7 @@ struct Swedish {
                 ? "De billigaste \(hours) h pågår till \(time(end))."
                 : "De billigaste \(hours) h är från \(time(start)) till \(endTime(end, after: start))."
         case .noCheapest(let asked, let known):
-            "Priser är kända för \(hours(known)) h framöver; \(hours(asked)) h behövs."
+            "Priser är kända för högst \(hours(known)) h i följd; \(hours(asked)) h behövs."
         case .planStep(let step, let batteryW):
             switch step {
             case .stores: "Lagrar, \(kilowatts(batteryW)) kW."

@@ -92,6 +92,39 @@ import Testing
         #expect(bench.text("price/cheap_now") == "OFF")
     }
 
+    /// A bridge that is killed leaves nothing behind by which somebody would go on charging.
+    @Test func whatSomebodyMayActOnExpires() throws {
+        var bench = Bench()
+        bench.see(try rich())
+        let sent = bench.connect()
+        // Decided for a quarter, said once: only an expiry ends it.
+        #expect(sent.to("price/cheap_now").map(\.expirySeconds) == [3_600])
+        #expect(sent.to("plan/now").map(\.expirySeconds) == [3_600])
+        // A quarter and two hours, and a quarter of an hour for whoever replaces them.
+        #expect(sent.to("price/now").map(\.expirySeconds) == [1_800])
+        #expect(sent.to("price/cheap/2h").map(\.expirySeconds) == [8_100])
+        let hour = bench.pass(.seconds(3_600))
+        #expect(hour.to("price/cheap_now").map(\.expirySeconds) == [3_600, 3_600, 3_600])
+        #expect(hour.to("plan/now").count == 3 && hour.to("price/now").isEmpty)
+        // What is not known, and what was taken back, stands.
+        let unknown = bench.see(house().changed { $0.prices = nil })
+        #expect(unknown.to("price/cheap_now").map(\.text) == ["null"])
+        #expect(unknown.to("price/cheap_now").map(\.expirySeconds) == [nil])
+        #expect(unknown.to("price/now").map(\.expirySeconds) == [nil])
+        #expect(bench.pass(.seconds(3_600)).to("price/cheap_now").isEmpty)
+    }
+
+    /// Published prices hold on while the box is away, and so does what is made of them.
+    @Test func theDecisionIsRenewedWhileTheBoxIsAway() throws {
+        var bench = Bench()
+        let site = try rich()
+        bench.see(site)
+        bench.connect()
+        bench.see(site.changed { $0.link = Link(state: .lost, since: morning) })
+        let hour = bench.pass(.seconds(3_600)).to("price/cheap_now")
+        #expect(hour.map(\.text) == ["ON", "ON", "ON"] && hour.allSatisfy { $0.expirySeconds == 3_600 })
+    }
+
     @Test func theSignIsKeptEverywhere() throws {
         var bench = Bench()
         bench.see(house().changed { $0.prices = board { _ in -5 } })
@@ -247,6 +280,6 @@ import Testing
             byTopic.filter { $0.key.hasPrefix("ftw/home/\(prefix)") }.reduce(0) { $0 + $1.value }
         }
         #expect(count("price/now") == 4 && count("energy") == 12)
-        #expect(count("price/") <= 12 && count("plan/") <= 16, "\(byTopic)")
+        #expect(count("price/") <= 15 && count("plan/") <= 16, "\(byTopic)")
     }
 }

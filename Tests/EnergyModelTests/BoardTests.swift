@@ -342,16 +342,14 @@ private func unwrap<Value>(_ value: Value?) throws -> Value {
     @Test func moreReadingsThanAreReadAreAskedForAgain() throws {
         func point(_ number: Int) -> JSONValue {
             [
-                "flow": "grid_import", "bucket_start_ms": .int(1_796_000_000_000 + Int64(number) * 300_000),
+                "flow": "grid_import", "bucket_start_ms": .int(Int64(number) * 300_000),
                 "bucket_len_ms": 300_000, "energy_wh": 1,
             ]
         }
         func history(_ count: Int) throws -> EnergyHistory {
             let points = (0..<count).map { point($0 % 1_000) }
             return try unwrap(
-                EnergyHistory([
-                    "since_ms": 1_796_000_000_000, "until_ms": 1_796_300_000_000, "points": .array(points),
-                ]))
+                EnergyHistory(["since_ms": 300_000, "until_ms": 300_000_000, "points": .array(points)]))
         }
         #expect(try history(60_000).isTruncated == false)
         #expect(try history(60_001).isTruncated)

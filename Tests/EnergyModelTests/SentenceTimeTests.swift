@@ -86,8 +86,8 @@ private let now = at(1_792_825_500)
         #expect(
             try both(.noCheapest(hours: 3, knownHours: 1.75))
                 == [
-                    "Prices are known for 1.75 h ahead; 3 h are needed.",
-                    "Priser är kända för 1,75 h framöver; 3 h behövs.",
+                    "Prices are known for at most 1.75 h in a row; 3 h are needed.",
+                    "Priser är kända för högst 1,75 h i följd; 3 h behövs.",
                 ])
     }
 }

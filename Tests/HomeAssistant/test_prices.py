@@ -183,6 +183,47 @@ class CheapNowTests(Priced):
             "2026-10-25T02:00:00+01:00 on", "2026-10-25T03:00:00+01:00 off"])
 
 
+class WindowTests(HomeAssistantCase):
+    """The guide's trigger for the beginning of a cheapest window."""
+
+    cost = 20
+    options = OPTIONS
+    START = "sensor.ftw_home_cheapest_3h_start"
+
+    def setUp(self) -> None:
+        super().setUp()
+        found = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+        block = next(text for text in found if self.START in text)
+        self.automation = self.ha.automation(
+            "window", {**yaml.safe_load(block), "mode": "queued", "actions": [{"event": "window_began"}]})
+        self.addCleanup(self.ha.remove_automation, "window")
+        self.addCleanup(self.ha.rest, "DELETE", f"/api/states/{self.START}")
+
+    def runs(self) -> Any:
+        return self.ha.attributes(self.automation).get("last_triggered")
+
+    def show(self, state: str, running: bool | None) -> bool:
+        """Lets the entity say that; whether the automation ran for it."""
+        before = self.runs()
+        attributes = {} if running is None else {"running": running}
+        status, _ = self.ha.rest("POST", f"/api/states/{self.START}", {"state": state, "attributes": attributes})
+        self.assertIn(status, (200, 201))
+        time.sleep(1)
+        return bool(self.runs() != before)
+
+    def test_each_window_begins_once(self) -> None:
+        said = [
+            ("2026-11-30T12:00:00+00:00", False, False), ("2026-11-30T13:00:00+00:00", False, False),
+            ("2026-11-30T13:00:00+00:00", True, True), ("2026-11-30T16:00:00+00:00", True, True),
+            ("2026-11-30T23:00:00+00:00", False, False), ("unavailable", None, False),
+            # A restart within a window is not its beginning.
+            ("2026-11-30T23:00:00+00:00", True, False), ("unknown", None, False),
+        ]
+        for state, running, began in said:
+            with self.subTest(state=state, running=running):
+                self.assertEqual(began, self.show(state, running))
+
+
 class PointTests(Priced):
     """The template of the guide, against the documents it is to draw."""
 
@@ -222,6 +263,17 @@ class PointTests(Priced):
         start = int(parsed(document["start"])) * 1000
         self.assertEqual([(start + i * document["step_s"] * 1000, value)
                           for i, value in enumerate(document["battery"])], self.points(plan))
+
+    def test_what_is_unknown_has_no_points(self) -> None:
+        demo = self.live_on("2026-11-30T10:30:00+01:00", [
+            Day(datetime.date(2026, 11, 30), [90.0] * 24), Day(datetime.date(2026, 12, 1), [90.0] * 24)])
+        self.ha.wait_for("sensor.ftw_home_price", lambda s: s["attributes"].get("total"))
+        demo("prices none")
+        demo("box restart")
+        self.ha.wait_for("sensor.ftw_home_price", lambda s: not s["attributes"].get("total"))
+        self.assertEqual([], self.points(self.template()))
+        # Nor has what is not there at all.
+        self.assertEqual([], self.points(self.template().replace("ftw_home_price", "ftw_home_no_price")))
 
     def assert_points(self, days: list[Day]) -> None:
         wanted = [(start * 1000, round(price, 4)) for day in days for start, price in day.quarters()]

@@ -9,7 +9,8 @@ import JSONText
 /// Prices come from `GET /api/prices`, because `price.get` rounds to whole minor
 /// units: half an öre in a total, and half a cent where cents are all there is.
 /// One answer covers two days, so the exact form costs one small call a day.
-/// A box or role without the passthrough is asked by `price.get`.
+/// A box or role without the passthrough is asked by `price.get`, and so is one that
+/// does not answer about prices that are missing; see ``RouteBelief``.
 struct BoardReader {
     struct Settings {
         var rules = PriceRules()
@@ -44,12 +45,14 @@ struct BoardReader {
     private var priceName: String?
     /// The box says that it has no prices.
     private var hasNoPrices = false
-    /// `/api/prices` was refused; in this run of the box the session is asked instead.
-    private var usesMessage = false
-    /// This box keeps no ledger: it is asked for its day instead.
-    private var hasNoLedger = false
-    /// Nor does it tell of days.
-    private var hasNoDays = false
+    /// `/api/prices`; without it the session is asked.
+    private var exactPrices = RouteBelief()
+    /// `/api/energy/history`; a box that keeps no ledger is asked for its day instead.
+    private var ledger = RouteBelief()
+    /// `/api/energy/daily`; without both nothing is asked about energy.
+    private var days = RouteBelief()
+    /// The question about energy that is under way is about days.
+    private var asksForDays = false
     private var fiveMinutes: Int64?
 
     /// The box closes its buckets on the five minutes; asked a little later, not
@@ -75,9 +78,9 @@ struct BoardReader {
 
     mutating func restarted() {
         book.restarted()
-        usesMessage = false
-        hasNoLedger = false
-        hasNoDays = false
+        exactPrices = RouteBelief()
+        ledger = RouteBelief()
+        days = RouteBelief()
     }
 
     /// Looks at time and stream for reasons to ask, after every event.
@@ -89,13 +92,28 @@ struct BoardReader {
         if isNewSession {
             isNewSession = false
             book.reconnected(at: now)
+            reconsider(nil, "the session is another one")
         }
+        reconsider(now, "the box was not asked so for a while")
         let name = name(at: wall)
         if let priceName, priceName != name { book.changed(.prices, "\(name) is another than \(priceName)") }
         priceName = name
         let index = Self.fiveMinutes(wall)
         if let last = fiveMinutes, last != index { book.changed(.energy, "the five minutes turned") }
         fiveMinutes = index
+    }
+
+    /// Asks anew what routes that are believed missing would tell.
+    ///
+    /// - Parameter now: Only those whose time has come; `nil` for all.
+    private mutating func reconsider(_ now: Duration?, _ why: String) {
+        func isDue(_ route: RouteBelief) -> Bool {
+            guard let at = route.triedAgainAt else { return false }
+            return now.map { $0 >= at } ?? true
+        }
+        if isDue(exactPrices), exactPrices.reconsider() { book.changed(.prices, why) }
+        if isDue(ledger), ledger.reconsider() { book.changed(.energy, why) }
+        if isDue(days), days.reconsider() { book.changed(.energy, why) }
     }
 
     /// What an answer about prices is about: zone, day, and how much of it there
@@ -105,12 +123,15 @@ struct BoardReader {
         let today = zone.day(of: wall)
         let day = "\(zone.name) \(today.iso)"
         if hasNoPrices { return day }
-        let midnight = zone.start(of: today.adding(days: 1))
+        return areMissing(at: wall) ? "\(day) \(Self.index(wall, 900))" : day
+    }
+
+    /// Prices of today's rest, or of tomorrow when they are late, are not there.
+    private func areMissing(at wall: Date) -> Bool {
+        let midnight = zone.start(of: zone.day(of: wall).adding(days: 1))
         let isTodayKnown = prices.prices?.coverage(of: min(wall, midnight)..<midnight).isComplete ?? false
         let isTomorrowKnown = prices.prices?.isTomorrowKnown(zone: zone, now: wall) ?? false
-        let isLate = zone.minuteOfDay(of: wall) >= Self.publicationMinute && !isTomorrowKnown
-        guard isTodayKnown, !isLate else { return "\(day) \(Self.index(wall, 900))" }
-        return day
+        return !isTodayKnown || zone.minuteOfDay(of: wall) >= Self.publicationMinute && !isTomorrowKnown
     }
 
     private static func index(_ wall: Date, _ seconds: Double) -> Int64 {
@@ -124,18 +145,20 @@ struct BoardReader {
 
     private func has(_ capability: Contract.Capability) -> Bool { capabilities.contains(capability.rawValue) }
 
-    private var wanted: Set<AskBook.Kind> {
+    private func wanted(at now: Duration) -> Set<AskBook.Kind> {
         guard isOpen else { return [] }
         var wanted: Set<AskBook.Kind> = []
         if has(.apiPassthrough) || has(.spotPrice) { wanted.insert(.prices) }
-        if has(.apiPassthrough), !hasNoDays { wanted.insert(.energy) }
+        if has(.apiPassthrough), !(ledger.isMissing(at: now) && days.isMissing(at: now)) {
+            wanted.insert(.energy)
+        }
         return wanted
     }
 
     /// What to ask now.
     mutating func take(at now: Duration, wall: Date) -> [Ask] {
-        book.take(wanted, at: now).compactMap { ask in
-            guard let question = question(ask.kind, wall: wall) else {
+        book.take(wanted(at: now), at: now).compactMap { ask in
+            guard let question = question(ask.kind, at: now, wall: wall) else {
                 book.answered(ask.kind, at: now)
                 return nil
             }
@@ -143,14 +166,16 @@ struct BoardReader {
         }
     }
 
-    private mutating func question(_ kind: AskBook.Kind, wall: Date) -> RequestTable.Question? {
+    private mutating func question(
+        _ kind: AskBook.Kind, at now: Duration, wall: Date
+    ) -> RequestTable.Question? {
         switch kind {
         case .chargers, .plan: return nil
         case .prices:
             let today = zone.day(of: wall)
             let from = Self.ms(zone.start(of: today))
             let to = Self.ms(zone.start(of: today.adding(days: 2)))
-            if !has(.apiPassthrough) || usesMessage, has(.spotPrice) {
+            if !has(.apiPassthrough) || exactPrices.isMissing(at: now), has(.spotPrice) {
                 return .price(PriceGetMessage(fromMs: from, toMs: to))
             }
             return .api(
@@ -159,7 +184,8 @@ struct BoardReader {
                     maxBytes: 1 << 20, priority: .prices))
         case .energy:
             guard let stretch = energy.nextAsk(zone: zone, now: wall) else { return nil }
-            if hasNoLedger {
+            asksForDays = ledger.isMissing(at: now)
+            if asksForDays {
                 return .api(
                     APIRequest(path: "/api/energy/daily", query: ["days": "1"], priority: .history))
             }
@@ -190,52 +216,56 @@ struct BoardReader {
             return nil
         case .failure(.refused(let refusal)) where refusal.code == Contract.ErrorCode.unknownOp.rawValue:
             // A route that a box lacks is refused so, and never a 404 (FTW wire §8).
-            return lacksRoute(kind, "the box has no such route", at: now)
+            return failed(kind, "the box has no such route", isRoute: true, at: now, wall: wall)
         case .failure(let error):
-            book.failed(kind, at: now)
-            return error.description
+            return failed(kind, error.description, isRoute: false, at: now, wall: wall)
         case .success(.price(let message)): take(Prices(message), wall: wall)
         case .success(.api(let answer)):
-            if kind == .energy, answer.status == 404 {
-                return lacksRoute(kind, "the box answered 404", at: now)
-            }
             if let fault = take(kind, answer, wall: wall) {
-                guard kind == .prices else {
-                    book.failed(kind, at: now)
-                    return fault
-                }
-                return lacksRoute(kind, fault, at: now)
+                return failed(kind, fault, isRoute: answer.status == 404, at: now, wall: wall)
             }
         case .success(.plan): break
         }
         book.answered(kind, at: now)
-        if kind == .energy, !hasNoLedger, energy.isBehind(now: wall) {
+        if kind == .energy, !asksForDays, energy.isBehind(now: wall) {
             book.changes(.energy, at: now + Self.catchUpPause, "there is more to catch up with")
         }
         return nil
     }
 
-    /// The way that was tried leads nowhere: takes the other one, until the box restarts.
+    /// No usable answer: the same question again after a pause, or another way once it is
+    /// believed that this one leads nowhere. Nothing coarser is taken for good.
     ///
-    /// - Returns: What was wrong, when there is no other way.
-    private mutating func lacksRoute(_ kind: AskBook.Kind, _ fault: String, at now: Duration) -> String? {
+    /// - Parameter isRoute: The answer was that there is no such route.
+    /// - Returns: What was wrong, unless another way is taken.
+    private mutating func failed(
+        _ kind: AskBook.Kind, _ fault: String, isRoute: Bool, at now: Duration, wall: Date
+    ) -> String? {
         switch kind {
-        case .prices where has(.spotPrice) && !usesMessage:
-            usesMessage = true
+        case .prices where has(.apiPassthrough) && has(.spotPrice) && !exactPrices.isMissing(at: now):
+            var isMissing = isRoute && exactPrices.missed(at: now)
+            // Prices to the öre are better than none.
+            if !isRoute, exactPrices.failed(), areMissing(at: wall) {
+                exactPrices.leave(at: now)
+                isMissing = true
+            }
+            guard isMissing else { break }
             book.answered(kind, at: now)
             book.changed(kind, "the passthrough gives none: \(fault)")
-        case .energy where !hasNoLedger:
-            hasNoLedger = true
+            return nil
+        case .energy where isRoute && !asksForDays:
+            guard ledger.missed(at: now) else { break }
             book.answered(kind, at: now)
             book.changed(kind, "the box keeps no ledger")
-        case .energy:
-            hasNoDays = true
+            return nil
+        case .energy where isRoute:
+            guard days.missed(at: now) else { break }
             book.answered(kind, at: now)
-        default:
-            book.failed(kind, at: now)
-            return fault
+            return nil
+        default: break
         }
-        return nil
+        book.failed(kind, at: now)
+        return fault
     }
 
     private mutating func take(_ kind: AskBook.Kind, _ answer: APIAnswer, wall: Date) -> String? {
@@ -247,12 +277,15 @@ struct BoardReader {
             let isOff = document["enabled"]?.boolValue == false
             let read = Prices(document)
             guard isOff || read != nil else { return "not such a document" }
+            exactPrices.answered()
             take(read, wall: wall)
-        case .energy where hasNoLedger:
+        case .energy where asksForDays:
             guard let days = EnergyDays(document) else { return "not such a document" }
+            self.days.answered()
             energy.add(days)
         case .energy:
             guard let history = EnergyHistory(document) else { return "not such a document" }
+            ledger.answered()
             energy.add(history, zone: zone, now: wall)
             isEnergyUnsaved = true
         }
@@ -271,7 +304,7 @@ struct BoardReader {
     func nextDeadline(at now: Duration, wall: Date) -> Duration? {
         guard settings.isWanted else { return nil }
         var moments: [Date] = [prices.nextChange, plan.nextChange].compactMap { $0 }
-        let wanted = wanted
+        let wanted = wanted(at: now)
         if wanted.contains(.energy) {
             moments.append(
                 Date(
@@ -279,10 +312,9 @@ struct BoardReader {
                         + Self.energyOffset))
         }
         var next = book.nextDeadline(wanted)
-        for moment in moments {
-            let at = now + .seconds(max(0, moment.timeIntervalSince(wall)))
-            next = next.map { min($0, at) } ?? at
-        }
+        var times = moments.map { now + .seconds(max(0, $0.timeIntervalSince(wall))) }
+        if isOpen { times += [exactPrices, ledger, days].compactMap(\.triedAgainAt) }
+        for at in times { next = next.map { min($0, at) } ?? at }
         return next
     }
 

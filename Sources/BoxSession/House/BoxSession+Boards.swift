@@ -10,7 +10,7 @@ extension BoxSession {
     func lookAtBoards(_ site: inout SiteState, wall: Date) {
         let stream = HouseReader.Stream(
             site: site, controlRev: nil, isOpen: machine.stage == .streaming && table.isOpen)
-        boards.observed(stream, zone: house.household(site.box?.zone).zone, at: now, wall: wall)
+        boards.observed(stream, zone: house.household(site.box).zone, at: now, wall: wall)
         boards.show(in: &site, plan: house.board.plan, isPlanOld: house.book.hasFailed(.plan), wall: wall)
     }
 

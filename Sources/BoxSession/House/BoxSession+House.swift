@@ -44,6 +44,10 @@ extension BoxSession {
                 site: site, controlRev: tracker.register.controlRev,
                 isOpen: machine.stage == .streaming && table.isOpen),
             at: now, wall: wall)
+        if let zone = house.unsavedZone(site.box) {
+            memory?.save(
+                Self.zoneName, ["box": .string(boxName), "zone": zone.map(JSONValue.string) ?? .null])
+        }
         site.cars = house.cars(site, boxStartedAt: tracker.boxStartedAt, wall: wall)
     }
 
@@ -75,11 +79,15 @@ extension BoxSession {
     // MARK: Over a restart
 
     private static let memoryName = "car_levels"
+    private static let zoneName = "box_zone"
 
     /// Another box's cars are not ours, even if their chargers have the same names.
     static func recall(
         _ memory: (any SessionMemory)?, of box: String, into house: inout HouseReader
     ) {
+        if let kept = memory?.load(zoneName), kept["box"]?.stringValue == box {
+            house.remember(zone: kept["zone"]?.stringValue)
+        }
         guard let kept = memory?.load(memoryName), kept["box"]?.stringValue == box, let cars = kept["cars"]
         else { return }
         house.remember(cars)

@@ -47,6 +47,9 @@ struct HouseReader {
     private var savedNotes: [String: Date] = [:]
     private var savedAt: Duration?
     private var zones: (name: String?, zone: HouseholdZone)?
+    /// The zone that the box last named, in this run or an earlier one; what it is believed to
+    /// be in until it is heard again.
+    private(set) var keptZone: String?
 
     /// A car that starts or stops is looked at once more after this long: by then
     /// the charger has said what it makes of it.
@@ -216,7 +219,7 @@ struct HouseReader {
 
     /// The cars as they may be shown now; `nil` until they were read.
     mutating func cars(_ site: SiteState, boxStartedAt: Date?, wall: Date) -> [CarState]? {
-        let zone = household(site.box?.zone)
+        let zone = household(site.box)
         return board.cars(
             CarBoard.Surroundings(
                 isUp: site.link.isUp && !book.hasFailed(.chargers), isPlanOld: book.hasFailed(.plan),
@@ -228,8 +231,12 @@ struct HouseReader {
             boxStartedAt: boxStartedAt, now: wall)
     }
 
+    /// What the box says of its zone; of a box that was not heard yet, what it said last.
+    func zoneName(_ box: BoxFacts?) -> String? { box == nil ? keptZone : box?.zone }
+
     /// Zones come from files; one is looked up only when the box names another.
-    mutating func household(_ name: String?) -> HouseholdZone {
+    mutating func household(_ box: BoxFacts?) -> HouseholdZone {
+        let name = zoneName(box)
         if let zones, zones.name == name { return zones.zone }
         let zone = HouseholdZone(boxZone: name, configured: settings.zone)
         zones = (name, zone)
@@ -284,6 +291,16 @@ struct HouseReader {
 
     /// Saved seldom, because a card in a small computer wears out.
     static let savePause = Duration.seconds(900)
+
+    /// Takes in what an earlier run heard.
+    mutating func remember(zone: String?) { keptZone = zone }
+
+    /// The box's own word about its zone when it is news, `nil` in it when it names none.
+    mutating func unsavedZone(_ box: BoxFacts?) -> String?? {
+        guard let box, box.zone != keptZone else { return nil }
+        keptZone = box.zone
+        return .some(box.zone)
+    }
 
     mutating func remember(_ memory: JSONValue) {
         board.remember(memory)

@@ -69,7 +69,9 @@ extension BoxSession {
     }
 
     /// The household's zone, the box's own word first.
-    var zone: HouseholdZone { HouseholdZone(boxZone: tracker.facts?.zone, configured: configuredZone) }
+    var zone: HouseholdZone {
+        HouseholdZone(boxZone: house.zoneName(tracker.facts), configured: configuredZone)
+    }
 
     private func orderEnded() { orders.running -= 1 }
 

@@ -1,4 +1,5 @@
 import EnergyModel
+import FoundationEssentials
 import JSONText
 public import MQTTTypes
 
@@ -7,7 +8,7 @@ public import MQTTTypes
 /// Pure: whoever owns it says what happened and what time it is, and sends what
 /// it gets back. With nothing changing, an hour costs 187 messages: 120 renewals
 /// of `power`, 60 of `bridge/availability`, 4 of `bridge/health`, 3 of `battery`.
-/// Each car adds 6: 3 renewals each of `state` and `level`.
+/// Each car adds 6: 3 renewals each of `state` and `level`; known prices add 3 of `price/cheap_now`.
 public struct StatePublisher {
     let tree: TopicTree
     let settings: BridgeSettings
@@ -148,14 +149,14 @@ public struct StatePublisher {
     }
 
     /// Sends one mirrored member again; `nil` if there is no such thing.
-    func mirrorAgain(_ path: String) -> Message? {
+    func mirrorAgain(_ path: String, now: Moment) -> Message? {
         guard let text = mirrored[path],
             let place = order.first(where: { path.hasPrefix($0.path + "/") && !$0.name.spec.members.isEmpty })
         else { return nil }
         let spec = place.name.spec
         return Message(
             "\(tree.root)/\(path)", text, qos: spec.qos, retained: spec.isRetained,
-            expirySeconds: expiry(of: place))
+            expirySeconds: slots[place]?.sent.flatMap { expiry(of: place, $0.payload, now: now) })
     }
 
     /// What a topic below the site last carried; `nil` when nothing was sent there.
@@ -213,6 +214,11 @@ public struct StatePublisher {
         return sent.at + renewal <= now.monotonic
     }
 
+    /// Of what may start or stop something.
+    static let decisionRenewal = Duration.seconds(1_200)
+    /// In seconds.
+    private static let longestExpiry = 7 * 86_400.0
+
     /// What is not live does not move, and does not expire either.
     private func renewal(of place: TopicTree.Place) -> Duration? {
         switch place.name {
@@ -221,17 +227,28 @@ public struct StatePublisher {
         case .power: isPowerLive ? PowerPace.renewal : nil
         case .battery: isPowerLive ? .seconds(1_200) : nil
         case .carState, .carLevel: isCarCurrent(place) ? Self.carRenewal : nil
+        case .cheapNow: isOnline && site.prices?.isCheapNow != nil ? Self.decisionRenewal : nil
+        case .planNow: isOnline && site.plan?.day.now != nil ? Self.decisionRenewal : nil
         default: nil
         }
     }
 
-    /// Only what is live expires; an old picture stands until it is replaced.
-    private func expiry(of place: TopicTree.Place) -> UInt32? {
+    /// Only what is live, or what somebody may act on, expires; an old picture stands until it
+    /// is replaced. A broker whose bridge was killed must not go on saying that it is cheap now.
+    private func expiry(of place: TopicTree.Place, _ payload: Payload, now: Moment) -> UInt32? {
+        if let member = place.name.spec.expiresWith {
+            guard case .document(let members) = payload, let text = members[member]?.stringValue,
+                let end = instant(rfc3339: text)
+            else { return nil }
+            let left = min(max(0, end.timeIntervalSince(now.wall)), Self.longestExpiry)
+            return UInt32(left) + TopicSpec.expiryGrace
+        }
         let isMoving =
             switch place.name {
             case .bridgeAvailability: isOnline
             case .carState, .carLevel: isCarCurrent(place)
             case .carLastCommand: true
+            case .cheapNow, .planNow: renewal(of: place) != nil
             default: isPowerLive
             }
         return isMoving ? place.name.spec.expirySeconds : nil
@@ -244,7 +261,7 @@ public struct StatePublisher {
             sentPower = site.power.map { ($0, isPowerLive, now.monotonic) }
         }
         let spec = place.name.spec
-        let expiry = expiry(of: place)
+        let expiry = expiry(of: place, payload, now: now)
         let message = Message(
             tree.topic(place), payload.bytes, qos: spec.qos, retained: spec.isRetained, expirySeconds: expiry)
         return [message] + mirror(payload, of: place, expiry: expiry)

@@ -16,7 +16,7 @@ extension TopicTree {
                 "`\(row.name.rawValue)`", row.meaning[language], words.payload(of: row),
                 row.direction == .state ? words.out : words.in,
                 String(row.qos.rawValue), row.isRetained ? words.yes : words.no,
-                row.expirySeconds.map { "\($0) s" } ?? "–", row.occasion[language],
+                words.expiry(of: row), row.occasion[language],
             ]
             lines.append("| " + cells.joined(separator: " | ") + " |")
         }
@@ -127,6 +127,14 @@ extension TopicTree {
         var member: String { say("Member", "Medlem") }
         var kind: String { say("Kind", "Slag") }
         var unit: String { say("Unit", "Enhet") }
+
+        func expiry(of row: TopicSpec) -> String {
+            if let member = row.expiresWith {
+                let after = "\(TopicSpec.expiryGrace) s"
+                return say("\(after) after its `\(member)`", "\(after) efter `\(member)`")
+            }
+            return row.expirySeconds.map { "\($0) s" } ?? "–"
+        }
 
         func payload(of row: TopicSpec) -> String {
             switch row.form {

@@ -9,6 +9,7 @@ extension TopicTree {
             LocalText(
                 "What energy costs now, in main units per kWh. Negative is negative.",
                 "Vad energi kostar nu, i hela kronor (euro …) per kWh. Negativt är negativt."),
+            expiresWith: "end",
             occasion: LocalText("at the slot's edge", "när priset byts")),
         state(
             .priceSeries, .document(priceSeriesMembers),
@@ -21,18 +22,23 @@ extension TopicTree {
             .cheapest, .document(cheapestMembers),
             LocalText(
                 "The cheapest unbroken `<n>` hours of the next 24 hours, or the ones that are running.",
-                "De billigaste sammanhängande `<n>` timmarna under de närmaste 24, eller de som pågår.")),
+                "De billigaste sammanhängande `<n>` timmarna under de närmaste 24, eller de som pågår."),
+            expiresWith: "end"),
         state(
             .cheapNow, .plain(["ON", "OFF", "null"]),
             LocalText(
                 "Whether it is cheap now, by `prices.cheap_now`; `null` when no price is known.",
                 "Om det är billigt nu, enligt `prices.cheap_now`; `null` när inget pris är känt."),
-            occasion: LocalText("at edges of slots and windows", "när pris eller fönster byts")),
+            expiry: 3_600,
+            occasion: LocalText(
+                "at edges of slots and windows, renewed each 20 min",
+                "när pris eller fönster byts, förnyas var 20:e min")),
         state(
             .planNow, .document(planNowMembers),
             LocalText(
                 "What the box means to do now. All `null` once the plan is older than an hour.",
-                "Vad boxen tänker göra nu. Allt `null` när planen är äldre än en timme.")),
+                "Vad boxen tänker göra nu. Allt `null` när planen är äldre än en timme."),
+            expiry: 3_600, occasion: LocalText("on change, each 20 min", "vid ändring, var 20:e min")),
         state(
             .planSeries, .document(planSeriesMembers),
             LocalText(
@@ -42,8 +48,10 @@ extension TopicTree {
         state(
             .energy, .document(energyMembers),
             LocalText(
-                "Energy since counting began, never falling, and today's.",
-                "Energi sedan räkningens början, aldrig fallande, och dagens."),
+                "Energy since counting began, never falling, and today's. Five minutes count ten minutes "
+                    + "after they end: the last 15 of a day reach the totals, but not `today_…`.",
+                "Energi sedan räkningens början, aldrig fallande, och dagens. Fem minuter räknas tio "
+                    + "minuter efter sitt slut: dygnets sista 15 når totalerna men inte `today_…`."),
             occasion: LocalText("each 5 min", "var 5:e min")),
     ]
 
@@ -76,7 +84,9 @@ extension TopicTree {
             member("spot", .list, "the exchange's price", "börspriset"),
             member("until", .time, "the last published price ends", "sista kända prisets slut"),
             member("tomorrow_known", .flag, "tomorrow is published", "morgondagen är känd"),
-            member("stale", .flag, "something of today is missing", "något av dagens pris saknas"),
+            member(
+                "stale", .flag, "something of the rest of today is missing, or the last question failed",
+                "något av resten av dagen saknas, eller den senaste frågan misslyckades"),
             member("holes", .list, "missing in between: `start`, `end`", "luckor: `start`, `end`"),
         ] + currencyMembers
 
@@ -90,8 +100,8 @@ extension TopicTree {
         member("running", .flag, "it has begun", "det har börjat"),
         member("prices_until", .time, "prices are known up to here", "priser är kända hit"),
         member(
-            "known_hours", .number(unit: "h"), "published ahead, when too few",
-            "kända timmar, när de är för få"
+            "known_hours", .number(unit: "h"), "the longest stretch with prices, when too short",
+            "den längsta tiden med priser, när den är för kort"
         ),
         member("sentence", .text, "the same for people", "detsamma för människor"),
     ]
@@ -138,8 +148,8 @@ extension TopicTree {
         ]
         + SiteDocuments.energyMembers.map { flow in
             member(
-                "today_\(flow.name)", .number(unit: "kWh"), "the same, since midnight",
-                "detsamma, sedan midnatt")
+                "today_\(flow.name)", .number(unit: "kWh"), "the same, from midnight to `counted_until`",
+                "detsamma, från midnatt till `counted_until`")
         } + [
             member("counted_until", .time, "what is counted", "vad som är räknat", dating: true)
         ]

@@ -14,11 +14,12 @@ extension TopicTree {
 
     static func state(
         _ name: TopicName, _ form: TopicSpec.Form, _ meaning: LocalText, qos: QoS = .atLeastOnce,
-        retained: Bool = true, expiry: UInt32? = nil, occasion: LocalText = onChange
+        retained: Bool = true, expiry: UInt32? = nil, expiresWith: String? = nil,
+        occasion: LocalText = onChange
     ) -> TopicSpec {
         TopicSpec(
             name: name, direction: .state, form: form, meaning: meaning, occasion: occasion,
-            isRetained: retained, qos: qos, expirySeconds: expiry)
+            isRetained: retained, qos: qos, expirySeconds: expiry, expiresWith: expiresWith)
     }
 
     static func request(_ name: TopicName, _ meaning: LocalText) -> TopicSpec {

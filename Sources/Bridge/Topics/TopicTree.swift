@@ -171,6 +171,11 @@ public struct TopicSpec: Sendable {
     public let qos: QoS
     /// MQTT 5 expiry while the value is live; `nil`: it stands until it is replaced.
     public let expirySeconds: UInt32?
+    /// The member that says when a document is over: the message expires soon after, so that a
+    /// bridge that is there replaces it in time and needs no renewal; `nil`: see ``expirySeconds``.
+    public var expiresWith: String?
+    /// How long after its end a document expires, in seconds.
+    public static let expiryGrace: UInt32 = 900
     /// What a command to change it adds to its topic, such as `set`; empty when
     /// nobody can. Command topics come from here and from nowhere else.
     public var commands: [String] = []

@@ -7,9 +7,11 @@ struct Terminal: Equatable, Sendable {
     /// Columns, at least 40.
     var width: Int
     var hasColour: Bool
+    /// Bars may be drawn with block characters; else only with ASCII.
+    var hasBlocks: Bool
 
     /// - Parameters:
-    ///   - plain: The person asked for no colour.
+    ///   - plain: The person asked for neither colour nor block characters.
     ///   - windowColumns: What the terminal itself says; `nil` when it says nothing.
     init(isTerminal: Bool, windowColumns: Int?, environment: [String: String], plain: Bool = false) {
         self.isTerminal = isTerminal
@@ -19,6 +21,19 @@ struct Terminal: Equatable, Sendable {
         // https://no-color.org: any text in it, however short.
         let refused = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
         hasColour = isTerminal && !refused && !plain
+        hasBlocks = isTerminal && environment["TERM"] != "dumb" && !plain && Self.isUnicode(environment)
+    }
+
+    /// What the locale says of characters (POSIX.1-2017 §8.2); one that is not named is taken to have all.
+    private static func isUnicode(_ environment: [String: String]) -> Bool {
+        let named = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        guard let named = named?.lowercased() else { return true }
+        return named.contains("utf-8") || named.contains("utf8")
+    }
+
+    /// Text in lines that fit beside `indent` columns; in one line where there are no columns.
+    func wrapped(_ text: String, indent: Int) -> [String] {
+        isTerminal ? TextLayout.wrapped(text, width: width - indent) : [text]
     }
 
     /// The terminal behind a descriptor, as it is now.

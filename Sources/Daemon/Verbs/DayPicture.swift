@@ -5,8 +5,8 @@ import JSONText
 
 /// The next 24 hours as a few lines of text: price levels, plan, cars. Pure.
 ///
-/// Drawn from the retained series and the cars' readiness alone. In a terminal prices are bars, elsewhere
-/// the digits of their levels, so that the picture survives a log or a mail.
+/// Drawn from the retained series and the cars' readiness alone. In a terminal that can show them prices
+/// are bars, elsewhere the digits of their levels, so that the picture survives a log or a mail.
 struct DayPicture {
     private let zone: Zone
     private let language: Language
@@ -15,6 +15,8 @@ struct DayPicture {
     private let unit: String
     private let actions: [PlanStep?]
     private let cars: [CarDay]
+    /// What is to be said of a plan that may not hold any more.
+    private let doubt: String?
 
     private static let quarterS = 900.0
     private static let count = 96
@@ -33,10 +35,24 @@ struct DayPicture {
         unit = series?["unit"]?.stringValue ?? "per kWh"
         prices = Self.quarters(series, "total", from: start) { $0.doubleValue }
         actions = Self.quarters(plan, "action", from: start) { $0.stringValue.flatMap(PlanStep.init) }
+        doubt = Self.doubt(plan, zone: zone, language: language, now: now)
         let carW = Self.quarters(plan, "car", from: start) { $0.doubleValue }
         cars = CarDay.days(topics, planW: carW, from: start, zone: zone, language: language)
         guard prices.contains(where: { $0 != nil }) || actions.contains(where: { $0 != nil }) || !cars.isEmpty
         else { return nil }
+    }
+
+    /// Made longer ago than this a plan is doubtful, also when nobody is there to say so, in seconds.
+    private static let doubtfulAge = 1_800.0
+
+    private static func doubt(_ plan: JSONValue?, zone: Zone, language: Language, now: Date) -> String? {
+        let plannedAt = plan?["planned_at"]?.stringValue.flatMap(instant(rfc3339:))
+        let isAged = plannedAt.map { now.timeIntervalSince($0) > doubtfulAge } ?? false
+        guard plan?["stale"]?.boolValue == true || isAged else { return nil }
+        let words = LocalText("The plan may not hold any more.", "Planen gäller kanske inte längre.")[
+            language]
+        return plannedAt.map { "\(words) " + Sentence.planned(at: $0).text(language, zone: zone, now: now) }
+            ?? words
     }
 
     /// What the arrays of `start` and `step_s` hold for each quarter ahead.
@@ -67,6 +83,10 @@ struct DayPicture {
         func row(_ name: String, _ text: String) -> String {
             "  \(name)\(String(repeating: " ", count: max(1, label - 2 - name.count)))\(text)"
         }
+        /// Words below marks, in as many lines as they take.
+        func note(_ text: String) -> [String] {
+            terminal.wrapped(text, indent: label).map { row("", $0) }
+        }
         var lines = [row(say("next 24 h", "24 h framåt"), hours(columns: columns, perColumn: perColumn))]
         let known = prices.compactMap { $0 }
         if let low = known.min(), let high = known.max() {
@@ -77,7 +97,7 @@ struct DayPicture {
                 return Self.bar(Self.level(mean, low: low, high: high), terminal)
             }
             lines.append(row(say("price", "pris"), bars.joined()))
-            lines.append(row("", "\(text(low)) \(say("to", "till")) \(text(high)) \(unit)"))
+            lines += note("\(text(low)) \(say("to", "till")) \(text(high)) \(unit)")
         } else {
             lines.append(row(say("price", "pris"), say("prices unknown", "priser okända")))
         }
@@ -85,6 +105,7 @@ struct DayPicture {
             let marks = (0..<columns).map { Self.mark(Self.commonest(group(actions, $0)), terminal) }
             lines.append(row("plan", marks.joined()))
             lines.append(row("", say("+ stores  - gives  . waits", "+ lagrar  - ger  . väntar")))
+            if let doubt { lines += note(doubt) }
         }
         for car in cars {
             let marks = (0..<columns).map { column in
@@ -95,7 +116,8 @@ struct DayPicture {
                 return isCharging ? terminal.styled("#", .cyan) : " "
             }
             lines.append(row(car.label, marks.joined()))
-            lines.append(row("", say("# charges", "# laddar") + (car.goal.map { "  | \($0)" } ?? "")))
+            let key = say("# charges", "# laddar") + (car.goal.map { "  | \($0)" } ?? "")
+            lines += key.count + label > terminal.width ? note(key) : [row("", key)]
         }
         return lines.map { line in
             var line = line[...]
@@ -125,7 +147,7 @@ struct DayPicture {
     }
 
     private static func bar(_ level: Int, _ terminal: Terminal) -> String {
-        guard terminal.isTerminal else { return "\(level)" }
+        guard terminal.hasBlocks else { return "\(level)" }
         let bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
         let bar = bars[min(max(level, 1), 8) - 1]
         return terminal.styled(bar, level <= 3 ? .green : level <= 5 ? .yellow : .red)

@@ -53,7 +53,11 @@ struct StatusReport {
     func lines(_ terminal: Terminal) -> [String] {
         var lines = [terminal.styled("\(name) (\(id))", .bold)]
         func row(_ label: String, _ text: String) {
-            lines.append("  \(label)\(String(repeating: " ", count: max(1, 12 - label.count)))\(text)")
+            let label = "  \(label)\(String(repeating: " ", count: max(1, 12 - label.count)))"
+            let rest = String(repeating: " ", count: 14)
+            for (index, piece) in terminal.wrapped(text, indent: 14).enumerated() {
+                lines.append((index == 0 ? label : rest) + piece)
+            }
         }
         if !isOnline {
             row(

@@ -48,11 +48,11 @@ final class FakeBox {
 
     func helloOK(
         mode: String = "full", subscribed: Bool? = true, caps: [CBORValue]? = nil, boot: CBORValue? = nil,
-        role: String? = "owner"
+        role: String? = "owner", zone: String = "Europe/Stockholm"
     ) -> CBORValue {
         var members: [(String, CBORValue)] = [
             ("proto", mode == "floor" ? 0 : 1), ("mode", .text(mode)),
-            ("box", ["id": "0011223344556677", "tz": "Europe/Stockholm", "build": "2.2.1"]),
+            ("box", ["id": "0011223344556677", "tz": .text(zone), "build": "2.2.1"]),
             ("clock", ["source": "ntp", "syncedAtMs": 0, "uptimeMs": .int(uptimeMs)]),
             ("caps", .array(caps ?? ["status.core", "api.passthrough", "plan.dispatch", "price.spot"])),
             ("capsHash", "0000000000000000"), ("modes", Self.modes),

@@ -23,14 +23,21 @@ final class Stage {
         var all: [String] { state.withLock { $0 } }
     }
 
-    init(code: [UInt8]? = nil, beat: Beat = .second, chance: Double = 0.5) throws {
-        let box = try FakeBox()
-        let time = ManualTime()
+    /// - Parameters:
+    ///   - box: One that was met before; `nil`: another one.
+    ///   - memory: What earlier runs kept; with one, prices and energy are read.
+    init(
+        code: [UInt8]? = nil, beat: Beat = .second, chance: Double = 0.5, box known: FakeBox? = nil,
+        memory: (any SessionMemory)? = nil, time: ManualTime = ManualTime()
+    ) throws {
+        let box = try known ?? FakeBox()
         self.box = box
         self.time = time
-        let settings = BoxSessionSettings(
+        var settings = BoxSessionSettings(
             identity: try X25519KeyPair(), boxKey: box.keys.publicKey, code: code.map { SecretBytes($0) },
             build: "test", beat: beat)
+        settings.memory = memory
+        settings.wantsBoards = memory != nil
         session = BoxSession(
             settings: settings, carrier: carrier,
             ambient: Ambient(

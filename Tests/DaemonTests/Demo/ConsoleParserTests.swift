@@ -79,6 +79,14 @@ import Testing
         ("energy import 1.5", .importEnergy(wh: 1_500)),
     ]
 
+    /// 24 hours, and the days on which the clock goes forward and back.
+    @Test(arguments: [(24, 11...15), (23, 10...14), (25, 12...16)])
+    func negativePricesAreAroundNoonOnTheClock(count: Int, below: ClosedRange<Int>) {
+        let hours = DemoConsole.negativeAroundNoon([Double](repeating: 50, count: count))
+        #expect(hours.count == count && hours.indices.filter { hours[$0] < 0 } == Array(below))
+        #expect(DemoConsole.negativeAroundNoon([50]) == [50])
+    }
+
     @Test(arguments: understood)
     func theLineIsUnderstood(line: String, command: ConsoleCommand) throws {
         #expect(try ConsoleParser.parse(line) == command)

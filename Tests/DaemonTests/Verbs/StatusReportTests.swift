@@ -9,7 +9,9 @@ import Testing
     let now = Date(timeIntervalSince1970: 1_796_029_500)
     let plainText = Terminal(isTerminal: false, windowColumns: nil, environment: ["COLUMNS": "80"])
 
-    private func lines(_ topics: [String: String], language: String = "en", at now: Date? = nil) -> [String] {
+    private func lines(
+        _ topics: [String: String], language: String = "en", at now: Date? = nil, on terminal: Terminal? = nil
+    ) -> [String] {
         var topics = topics
         topics["bridge/info"] =
             #"{"version":"1.2.3","zone":"Europe/Stockholm","language":"\#(language)"}"#
@@ -17,7 +19,7 @@ import Testing
         return StatusReport(
             name: "Home", id: "home", base: "ftw/home",
             topics: Dictionary(uniqueKeysWithValues: retained), now: now ?? self.now
-        ).lines(plainText)
+        ).lines(terminal ?? plainText)
     }
 
     private let house = [
@@ -92,6 +94,41 @@ import Testing
         gone["bridge/availability"] = "offline"
         #expect(
             !self.lines(gone, at: now.addingTimeInterval(days * 86_400)).contains { $0.hasPrefix("  clock") })
+    }
+
+    /// The narrowest terminal there is, in another clock and with a plan that is old.
+    @Test(arguments: ["en", "sv"]) func noLineIsWiderThanTheTerminal(language: String) {
+        var topics = house
+        topics["plan/series"] =
+            #"{"start":"2026-11-30T10:00:00+01:00","step_s":900,"action":["stores"],"stale":true,"#
+            + #""planned_at":"2026-11-30T09:20:00+01:00"}"#
+        topics["source/pv"] = #"{"name":"Roof","state":"stale","last_answered":"2026-11-30T10:00:00+01:00"}"#
+        for columns in [40, 60, 80] {
+            let terminal = Terminal(isTerminal: true, windowColumns: columns, environment: [:], plain: true)
+            let lines = lines(topics, language: language, at: now.addingTimeInterval(86_400), on: terminal)
+            #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+            // Nothing is lost by it, and ASCII is enough for the picture.
+            let words = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
+            #expect(words.contains("2026-11-30T10:05:00+01:00 "), "\(lines)")
+            #expect(!words.contains { "▁▂▃▄▅▆▇█".contains($0) }, "\(lines)")
+        }
+    }
+
+    @Test(arguments: [
+        (#""stale":true,"planned_at":"2026-11-30T09:50:00+01:00""#, "Planned at 09:50."),
+        // A bridge that is gone cannot say that its plan has become old meanwhile.
+        (#""stale":false,"planned_at":"2026-11-30T09:20:00+01:00""#, "Planned at 09:20."),
+        (#""stale":true,"planned_at":null"#, nil),
+    ])
+    func aPlanThatMayNotHoldIsSaidToBeSo(members: String, when: String?) {
+        let plan = #"{"start":"2026-11-30T10:00:00+01:00","step_s":900,"action":["stores"],\#(members)}"#
+        let lines = lines(["bridge/availability": "offline", "plan/series": plan])
+        let words = "              The plan may not hold any more."
+        #expect(lines.contains(when.map { "\(words) \($0)" } ?? words), "\(lines)")
+        let fresh = plan.replacing("true", with: "false").replacing("T09:20", with: "T09:50")
+        #expect(
+            !self.lines(["bridge/availability": "online", "plan/series": fresh])
+                .contains { $0.hasPrefix(words) })
     }
 
     @Test(arguments: ["null", "[]", "7", #"{"at":"x","total":1e300,"end":7,"hours":1e300,"start":null}"#])

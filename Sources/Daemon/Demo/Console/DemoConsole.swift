@@ -206,6 +206,16 @@ struct DemoConsole: Sendable {
         return "\(name) is \(change.rawValue)"
     }
 
+    /// Hours 11 to 15 on the clock below zero. By then the clock was changed, on a day of 23 or 25 hours.
+    static func negativeAroundNoon(_ hours: [Double]) -> [Double] {
+        var hours = hours
+        for hour in 11...15 {
+            let index = hour + hours.count - 24
+            if hours.indices.contains(index) { hours[index] = -60 }
+        }
+        return hours
+    }
+
     private func arrange(_ change: ConsoleCommand.BoxChange) async -> String {
         switch change {
         case .restart:
@@ -272,9 +282,8 @@ struct DemoConsole: Sendable {
             return "the prices of the house itself"
         case .negative:
             for ahead in 0...1 {
-                var hours = house.home.spotMinor(daysAhead: ahead)
-                for hour in 11...15 where hours.indices.contains(hour) { hours[hour] = -60 }
-                _ = house.home.setPrices(hours, daysAhead: ahead)
+                let hours = house.home.spotMinor(daysAhead: ahead)
+                _ = house.home.setPrices(Self.negativeAroundNoon(hours), daysAhead: ahead)
             }
             return "hours 11 to 15 of today and tomorrow at -60, which the household pays -25 for"
         case .day(let ahead, let spot):
