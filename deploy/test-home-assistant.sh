@@ -10,8 +10,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=${HOME_ASSISTANT_ROOT:-.build/home-assistant}
-if [ ! -x "$root/enter" ] || ! ls "$root"/.venv-* >/dev/null 2>&1; then
-    Tests/HomeAssistant/rig/install.sh "$root"
+# One test looks at a real screen, so a browser belongs to it.
+if [ ! -x "$root/enter" ] || ! ls "$root"/.venv-* >/dev/null 2>&1 || ! command -v chromium >/dev/null; then
+    HA_CHROMIUM=1 Tests/HomeAssistant/rig/install.sh "$root"
 fi
 if [ -z "${FTW_MQTT_PROGRAM:-}" ]; then
     deploy/install.sh

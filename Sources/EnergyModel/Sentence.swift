@@ -200,7 +200,8 @@ enum Numeral {
             let scale = power(places)
             let whole = Int64((abs(value) * Double(scale)).rounded())
             if whole == 0, value != 0, places < max(decimals, 4) { continue }
-            let sign = value < 0 && whole != 0 ? "-" : ""
+            // The minus sign, not the hyphen: "Giving, −0.8 kW" is no dash between two words.
+            let sign = value < 0 && whole != 0 ? "−" : ""
             guard places > 0 else { return sign + String(whole) }
             return sign + String(whole / scale) + mark + pad(Int(whole % scale), places)
         }

@@ -134,9 +134,9 @@ private let now = at(1_792_825_500)
     }
 
     @Test(arguments: [
-        (-0.05, "Below zero: -0.05", "Under noll: -0,05"),
-        (-0.004, "Below zero: -0.004", "Under noll: -0,004"),
-        (0.0, "0.00", "0,00"), (-1.999, "Below zero: -2.00", "Under noll: -2,00"), (12.345, "12.35", "12,35"),
+        (-0.05, "Below zero: −0.05", "Under noll: −0,05"),
+        (-0.004, "Below zero: −0.004", "Under noll: −0,004"),
+        (0.0, "0.00", "0,00"), (-1.999, "Below zero: −2.00", "Under noll: −2,00"), (12.345, "12.35", "12,35"),
         (0.0004, "0.0004", "0,0004"),
     ])
     func theSignOfAPriceIsNeverLost(value: Double, en: String, sv: String) throws {
@@ -297,7 +297,7 @@ private let now = at(1_792_825_500)
     }
 
     @Test func planAndPrices() throws {
-        #expect(try both(.planStep(.gives, batteryW: -2_100)) == ["Giving, -2.1 kW.", "Ger, -2,1 kW."])
+        #expect(try both(.planStep(.gives, batteryW: -2_100)) == ["Giving, −2.1 kW.", "Ger, −2,1 kW."])
         #expect(try both(.planStep(.waits, batteryW: 20)) == ["Waiting.", "Väntar."])
         #expect(try both(.planned(at: at(1_792_824_000))) == ["Planned at 08:40.", "Planerat 08:40."])
     }

@@ -13,7 +13,7 @@ import yaml
 
 from support import counts
 from support.shipped import SHIPPED, shipped_files
-from support.shipping import CAR, LOUD, ShippedCase
+from support.shipping import CAR, LOUD, TOPIC, ShippedCase
 
 ENTITY = re.compile(r"\b(?:sensor|binary_sensor|switch|select|number|button|time|text|event)\.ftw_[a-z0-9_]+")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,7 +49,8 @@ class DashboardTests(ShippedCase):
     languages: ClassVar[tuple[str, ...]] = ("en", "sv")
 
     STOCK: ClassVar[set[str]] = {
-        "sections", "grid", "heading", "markdown", "tile", "entities", "entity", "select-options"}
+        "sections", "grid", "heading", "markdown", "tile", "entities", "entity", "select-options",
+        "conditional"}
 
     def dashboard(self, language: str) -> dict[str, Any]:
         """As Home Assistant loads it."""
@@ -124,6 +125,56 @@ class DashboardTests(ShippedCase):
                     self.assertTrue(said.strip())
                     self.assertNotRegex(said, r"\b(None|unknown|unavailable|nan|undefined)\b")
                     counts["templates"] += 1
+
+    def test_the_last_command_is_told_with_what_and_when(self) -> None:
+        """What, who asked for it where that is known, when, and how it ended."""
+        for command, payload, who, named in [
+                ("control", {"id": "dash-1", "value": "charge_now", "from": "assist"}, "Assist",
+                 {"en": "Charge now", "sv": "Ladda nu"}),
+                ("control", "pause", None, {"en": "Pause", "sv": "Pausa"}),
+                ("goal", {"value": {"level": 70, "by": "06:45"}, "from": "kitchen <b>"}, "kitchen &lt;b&gt;",
+                 {"en": "The goal", "sv": "Målet"}),
+                ("control", "plan", None, {"en": "Back to the plan", "sv": "Tillbaka till planen"})]:
+            mark = self.ha.attributes(f"event.{CAR}_command_result").get("id")
+            self.broker.mqtt.publish(f"{TOPIC}/{command}/set", payload)
+            event = self.ha.wait_for(f"event.{CAR}_command_result", lambda s, mark=mark: s["attributes"].get(
+                "event_type") == "done" and s["attributes"]["id"] != mark)
+            at = datetime.datetime.fromisoformat(event["attributes"]["at"]).strftime("%H:%M")
+            self.heard(lambda w: w["receipt"] == "Done.")
+            for language, line, by, done in [("en", "Last command", "from", "Done."),
+                                             ("sv", "Senaste kommandot", "från", "Klart.")]:
+                with self.subTest(command=command, payload=payload, language=language):
+                    said = "\n".join(self.ha.template(content) for content in self.contents(language))
+                    self.assertIn(f"{line}: **{named[language]}**" + (f" {by} {who}" if who else "")
+                                  + f", {at}. {done}", said)
+
+    def test_a_guess_is_never_shown_as_a_plain_number(self) -> None:
+        """While FTW guesses, what shows the number is gone, or says that it is a guess."""
+        self.situation("assumed", lambda w: "FTW guesses" in w["level"])
+        self.addCleanup(self.situation, "car_live 60", lambda w: "60 %" in w["level"])
+        origin = f"sensor.{CAR}_level_origin"
+        self.ha.wait_for(origin, "assumed")
+        numbers = {f"sensor.{CAR}_level", f"number.{CAR}_level_choice"}
+
+        def shown(node: Any) -> Iterator[dict[str, Any]]:
+            if isinstance(node, list):
+                for item in node:
+                    yield from shown(item)
+            elif isinstance(node, dict):
+                conditions = node.get("visibility") or node.get("conditions") or []
+                if not any(c.get("entity") == origin and (
+                        c.get("state_not") == "assumed" or c.get("state", "assumed") != "assumed")
+                        for c in conditions):
+                    yield node
+                    for value in node.values():
+                        yield from shown(value)
+
+        for language, word in [("en", "guess"), ("sv", "gissning")]:
+            there = [c for c in shown(self.dashboard(language)) if c.get("entity") in numbers]
+            self.assertEqual(1, len(there), there)
+            self.assertIn(word, there[0]["name"])
+            said = "\n".join(self.ha.template(content) for content in self.contents(language))
+            self.assertIn({"en": "FTW guesses 20 %", "sv": "FTW gissar 20 %"}[language], said)
 
     def pictures(self, language: str) -> list[ET.Element]:
         """The pictures that the templates draw, read as a browser does."""

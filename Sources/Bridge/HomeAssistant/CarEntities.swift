@@ -47,6 +47,12 @@ struct CarEntities {
         entity.stateClass = "measurement"
     }
 
+    /// A word that automations compare with. The same is there in sentences, in the
+    /// person's language, so a page that makes itself shows those first.
+    private static func key(_ entity: inout Entity) {
+        (entity.deviceClass, entity.isDiagnostic) = ("enum", true)
+    }
+
     // MARK: Level
 
     private var level: [Entity] {
@@ -67,7 +73,7 @@ struct CarEntities {
                 "level_origin", .sensor, say("Level origin", "Nivåns ursprung"), .carLevel,
                 Self.value("origin"), .bridge, icon: "mdi:account-question"
             ) {
-                $0.deviceClass = "enum"
+                Self.key(&$0)
                 $0.options = CarLevel.Origin.allCases.map(\.rawValue)
                 $0.hasAttributes = true
             },
@@ -99,7 +105,7 @@ struct CarEntities {
                 "activity", .sensor, say("Charging status", "Laddstatus"), .carState, Self.live("activity"),
                 charger, icon: "mdi:ev-station"
             ) {
-                $0.deviceClass = "enum"
+                Self.key(&$0)
                 $0.options = ChargingState.tokens
             },
             entity("power", .sensor, say("Power", "Effekt"), .carState, Self.live("power"), charger) {
@@ -123,7 +129,7 @@ struct CarEntities {
                 "control", .sensor, say("Charging mode", "Laddläge"), .carControl,
                 "{{ none if value == 'unknown' else value }}", box, icon: "mdi:hand-back-right"
             ) {
-                $0.deviceClass = "enum"
+                Self.key(&$0)
                 $0.options = Sentence.Intention.allCases.map(\.rawValue)
                 // Who asked for it and until when, so that an automation ends only what it began.
                 $0.attributesPlace = .init(.carHold, car.level)
@@ -154,7 +160,7 @@ struct CarEntities {
                 "ready", .sensor, say("Ready in time", "Klar i tid"), .carReady, Self.value("state"), box,
                 icon: "mdi:car-clock"
             ) {
-                $0.deviceClass = "enum"
+                Self.key(&$0)
                 $0.options = Readiness.State.allCases.map(\.rawValue)
                 $0.hasAttributes = true
             },
@@ -193,7 +199,13 @@ struct CarEntities {
                 Self.value("readiness"), .bridge, icon: "mdi:text"),
             entity(
                 "charging_text", .sensor, say("Charging in words", "Laddningen i ord"), topic,
-                Self.value("charging"), .bridge, icon: "mdi:text"),
+                Self.value("charging"), .bridge, icon: "mdi:text"
+            ) {
+                // What the car is called, for shipped scripts that must tell several apart.
+                $0.attributesPlace = .init(.carState, car.level)
+                $0.extra["json_attributes_template"] = .string(
+                    "{{ dict(loadpoint=value_json.name, car_name=value_json.car_name) | tojson }}")
+            },
             entity(
                 "receipt_text", .sensor, say("Last command in words", "Senaste kommandot i ord"), topic,
                 Self.value("receipt"), .bridge, icon: "mdi:message-reply-text"),

@@ -22,14 +22,15 @@ extension BridgeMachine {
         case .unusable(let why):
             actions.append(.log(.debug, "a voice intent is not usable: \(why)"))
         case .intent(let intent):
-            let cars = publisher.site.cars.map { cars in
-                cars.map {
-                    VoiceDesk.Car(id: $0.id, level: TopicLevel($0.id).text, name: $0.vehicleName)
-                }
-            }
-            let todo = voice.heard(intent, cars: cars, now: now)
+            let todo = voice.heard(intent, cars: namedCars, now: now)
             self.voice = voice
             for action in todo { carryOut(action, now: now) }
+        }
+    }
+
+    private var namedCars: [VoiceDesk.Car]? {
+        publisher.site.cars?.map {
+            VoiceDesk.Car(id: $0.id, level: TopicLevel($0.id).text, name: $0.vehicleName)
         }
     }
 
@@ -61,9 +62,9 @@ extension BridgeMachine {
 
     /// What the car is called where there is more than one.
     private func nameIfSeveral(_ id: String) -> String? {
-        guard let cars = publisher.site.cars, cars.count > 1, let car = cars.first(where: { $0.id == id })
+        guard let cars = namedCars, cars.count > 1, let place = cars.firstIndex(where: { $0.id == id })
         else { return nil }
-        return car.vehicleName ?? car.id
+        return VoiceDesk.spoken(cars)[place]
     }
 
     private mutating func speak(_ text: String, to asker: VoiceDesk.Asker, now: Moment) {

@@ -26,9 +26,6 @@ struct VoiceDesk {
         var level: String
         /// What the box calls the car; `nil` when it knows none.
         var name: String?
-
-        /// What we call it when there are several.
-        var spoken: String { name ?? id }
     }
 
     enum Action: Equatable {
@@ -130,7 +127,7 @@ struct VoiceDesk {
         let wish = try VoiceWish(asked.intent)
         let found = Self.cars(named, among: cars)
         guard found.count == 1, let car = found.first else {
-            return [.say(words.noCar(named, cars.map(\.spoken)) + " " + words.leftAlone, asker)]
+            return [.say(words.noCar(named, Self.spoken(cars)) + " " + words.leftAlone, asker)]
         }
         return carryOut(asked.intent, wish, car, asker)
     }
@@ -148,14 +145,14 @@ struct VoiceDesk {
         let found = Self.cars(named, among: cars)
         if found.count == 1, let car = found.first { return carryOut(intent, wish, car, asker) }
         if found.count > 1 { return askWhich(intent, found, asker, now: now) }
-        return [.say(words.noCar(named, cars.map(\.spoken)), asker)]
+        return [.say(words.noCar(named, Self.spoken(cars)), asker)]
     }
 
     private mutating func askWhich(
         _ intent: HermesIntent, _ cars: [Car], _ asker: Asker, now: Moment
     ) -> [Action] {
         let words = VoiceWords(asker.language)
-        let names = cars.map(\.spoken)
+        let names = Self.spoken(cars)
         guard let session = intent.sessionID else { return [.say(words.nameTheCar(names), asker)] }
         guard open.count < Self.limit || open[session] != nil else { return [.say(words.busy, asker)] }
         open[session] = Open(intent: intent, until: now.monotonic + Self.openFor)
@@ -195,6 +192,16 @@ struct VoiceDesk {
     }
 
     // MARK: Names
+
+    /// What we call each of several cars: its own name, or the charger's where
+    /// it has none or another is called the same.
+    static func spoken(_ cars: [Car]) -> [String] {
+        cars.map { car in
+            guard let name = car.name, cars.filter({ $0.name.map { isSame($0, name) } ?? false }).count == 1
+            else { return car.id }
+            return name
+        }
+    }
 
     /// The cars that a spoken name may mean: those called so, else those of whose name it is a part.
     static func cars(_ said: String, among cars: [Car]) -> [Car] {

@@ -200,6 +200,15 @@ import Testing
         #expect(bench.orders.isEmpty)
     }
 
+    @Test func carsThatAreCalledTheSameAreCalledByTheirChargers() {
+        var bench = voiceBench(
+            house: Self.twoCars().changed { $0.cars?[1].loadpoint.vehicleName = "volvo ex30" })
+        #expect(ask(&bench, "Pause") == ["continueSession: Which car: garage or Gatan Norr?"])
+        bench.feed(.message(heard("FtwWhichCar", ["car": "norr"])))
+        #expect(bench.orders.map(\.loadpoint) == ["Gatan Norr"])
+        #expect(bench.confirm(nil).spoken == ["endSession: Gatan Norr: Done: charging is paused."])
+    }
+
     @Test func withoutAConversationNothingCanBeAskedBack() {
         var bench = voiceBench(house: Self.twoCars())
         let sent = bench.feed(.message(heard("FtwChargeNow", session: nil)))

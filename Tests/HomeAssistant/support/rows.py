@@ -154,7 +154,8 @@ def _car_level() -> Iterator[Row]:
     yield Row("sensor", "level", "level", _live("level"), charger, "battery", "%", 0, "measurement")
     yield Row("sensor", "level_measured", "level", _member("at"), (), "timestamp")
     yield Row("binary_sensor", "level_outdated", "level", _flag("outdated"), (), "problem")
-    yield Row("sensor", "level_origin", "level", _member("origin"), (), "enum", attributes="level")
+    yield Row("sensor", "level_origin", "level", _member("origin"), (), "enum", diagnostic=True,
+              attributes="level")
     yield Row("sensor", "plan_level", "level", _live("plan_level"), charger, None, "%", 0, "measurement")
     yield Row("sensor", "person_level", "level", _member("person_level"), ("box",), None, "%", 0,
               "measurement")
@@ -165,17 +166,18 @@ def _car_charging() -> Iterator[Row]:
     charger, box = ("box", "charger"), ("box",)
     yield Row("binary_sensor", "plugged_in", "state", _flag("plugged_in", True), charger, "plug")
     yield Row("binary_sensor", "charging", "state", _flag("charging", True), charger, "battery_charging")
-    yield Row("sensor", "activity", "state", _live("activity"), charger, "enum")
+    yield Row("sensor", "activity", "state", _live("activity"), charger, "enum", diagnostic=True)
     yield Row("sensor", "power", "state", _live("power"), charger, "power", "W", 0, "measurement")
     yield Row("sensor", "session_energy", "state", _live("session_kwh"), charger, "energy", "kWh", 2,
               "total_increasing")
     yield Row("sensor", "control", "control", lambda d: None if d == "unknown" else d, box, "enum",
-              attributes="hold")
+               attributes="hold", diagnostic=True)
     yield Row("binary_sensor", "surplus_only", "state", _flag("surplus_only"), box)
     yield Row("binary_sensor", "boost", "state", _flag("boost"), box)
     yield Row("sensor", "goal", "goal", _live("level"), box, None, "%", 0)
     yield Row("sensor", "goal_deadline", "goal", _live("next_deadline"), box, "timestamp")
-    yield Row("sensor", "ready", "ready", _member("state"), box, "enum", attributes="ready")
+    yield Row("sensor", "ready", "ready", _member("state"), box, "enum", diagnostic=True,
+              attributes="ready")
     yield Row("sensor", "expected_level", "ready", _member("expected"), box, None, "%", 0, "measurement")
     yield Row("sensor", "shortfall", "ready", _kilowatt_hours("shortfall_wh"), box, "energy", "kWh", 1)
     yield Row("sensor", "charging_start", "ready", _member("charging_start"), box, "timestamp")

@@ -51,6 +51,9 @@ class Sentences:
 
     def _value(self, name: str, slot: str, how: str, chance: random.Random, slots: dict[str, str]) -> str:
         about = self._file["lists"][name]
+        if about.get("wildcard"):
+            slots[slot] = "familje"
+            return slots[slot]
         if "range" in about:
             first, last = about["range"]["from"], about["range"]["to"]
             value = {"short": first + 7, "long": last - 1}.get(how, chance.randint(first, last))
@@ -58,6 +61,7 @@ class Sentences:
             return str(value)
         values = about["values"]
         one = {"short": values[0], "long": values[-1]}.get(how, chance.choice(values))
+        one = one if isinstance(one, dict) else {"in": one, "out": one}
         slots[slot] = one["out"]
         return self._expand(one["in"], how, chance, {})
 
