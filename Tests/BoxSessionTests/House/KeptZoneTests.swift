@@ -14,7 +14,10 @@ import Testing
     private final class Memory: SessionMemory {
         private let values = Mutex<[String: JSONValue]>([:])
         func load(_ name: String) -> JSONValue? { values.withLock { $0[name] } }
-        func save(_ name: String, _ value: JSONValue) { values.withLock { $0[name] = value } }
+        func save(_ name: String, _ value: JSONValue) -> Bool {
+            values.withLock { $0[name] = value }
+            return true
+        }
     }
 
     /// 01:30 in Stockholm, half past midnight UTC; the machine's zone is UTC.
