@@ -14,7 +14,7 @@ import Testing
     private final class Memory: SessionMemory {
         private let values = Mutex<[String: JSONValue]>([:])
         func load(_ name: String) -> JSONValue? { values.withLock { $0[name] } }
-        func save(_ name: String, _ value: JSONValue) -> Bool {
+        @discardableResult func save(_ name: String, _ value: JSONValue) -> Bool {
             values.withLock { $0[name] = value }
             return true
         }
