@@ -32,7 +32,7 @@ tests() { run swift test --skip-build --disable-xctest "$@"; }
 # Whole rooms of brokers, relays and programs: more than a few at a time starve each other.
 few() {
     run "$(swift build --show-bin-path)/ftw-mqttPackageTests.xctest" --testing-library swift-testing \
-        --experimental-maximum-parallelization-width 4 "$@"
+        --experimental-maximum-parallelization-width 8 "$@"
 }
 # A house whose time moves by hand gives the others their turn before it moves on. On one core
 # a turn is a turn, however busy the machine is.

@@ -68,9 +68,8 @@ final class BrokerConnection {
         state.shared.withLock { $0.resolving = true }  // the library looks the name up once more
         let status = handle.connect(bind: bindAddress(families))
         state.shared.withLock { $0.resolving = false }
-        // On a fast network the handshake may have begun, and failed, in there.
-        if case .system(let number) = status, number != EPROTO, handle.complaints.isEmpty {
-            return .connectFailed(errno: number)
+        if case .system(let number) = status, handle.complaints.isEmpty {
+            return failure(toConnect: number)
         }
         if let end = ending(after: status) { return end }
         if let end = waitForSocket(until: deadline) { return end }
@@ -333,10 +332,17 @@ final class BrokerConnection {
             var failure: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             if getsockopt(handle.socket, SOL_SOCKET, SO_ERROR, &failure, &size) == 0, failure != 0 {
-                return .connectFailed(errno: failure)
+                return self.failure(toConnect: failure)
             }
             return nil
         }
+    }
+
+    /// On a fast network the handshake may have begun, and failed, by then: only a connection
+    /// that stood can be reset.
+    private func failure(toConnect number: Int32) -> ConnectionEnd {
+        let isHandshake = [EPROTO, ECONNRESET, EPIPE].contains(number) && state.settings.tls != nil
+        return isHandshake ? lost() : .connectFailed(errno: number)
     }
 
     private func unreadableFile() -> String? {

@@ -33,7 +33,10 @@ import Testing
     static let rows: [Row] = [
         Row(intent: .level(.exactly(0.4)), loadpoint: car(), answer: .matches(.number(0.4))),
         // It may have charged a little since.
-        Row(intent: .level(.exactly(0.392)), loadpoint: car(), answer: .matches(.number(0.4))),
+        Row(intent: .level(.exactly(0.395)), loadpoint: car(), answer: .matches(.number(0.4))),
+        // Within a percent it may as well be what was there before.
+        Row(intent: .level(.exactly(0.392)), loadpoint: car(), answer: .differs(.number(0.4))),
+        Row(intent: .level(.exactly(0.404)), loadpoint: car(), answer: .differs(.number(0.4))),
         Row(intent: .level(.exactly(0.5)), loadpoint: car(), answer: .differs(.number(0.4))),
         Row(intent: .level(.exactly(0.4)), loadpoint: car { $0.pluggedIn = false }, answer: .differs(nil)),
         Row(intent: .level(.exactly(0.4)), loadpoint: car { $0.currentSoc = nil }, answer: .differs(nil)),

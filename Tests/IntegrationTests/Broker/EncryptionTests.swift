@@ -126,7 +126,7 @@ import Testing
     @Test func aPortWithoutTLSIsToldApart() async throws {
         let broker = try TestBroker()
         let loss = try await loss(settings(broker, MQTTEncryption(caFile: files.authority)))
-        #expect(loss.code == .tlsFailed)
+        #expect(loss.code == .tlsFailed, "\(loss.sentence)")
     }
 
     @Test func aPortThatSwallowsTheHandshakeIsLeft() async throws {
