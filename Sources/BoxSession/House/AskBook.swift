@@ -21,6 +21,11 @@ struct AskBook: Equatable {
             }
         }
 
+        /// How often it is asked within ``AskBook/burstWindow`` at most. A plan is many frames, and
+        /// the relay cuts off whoever sends more than 60 a second for long (FTW wire §1.6):
+        /// commands one after the other must not cost the session.
+        var burst: Int { self == .plan ? 4 : .max }
+
         static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
     /// One question that goes out now.
@@ -48,8 +53,18 @@ struct AskBook: Equatable {
         /// Until then the newest answer stands even if nothing happens.
         var standsUntil: Duration?
 
+        /// When it was asked within ``AskBook/burstWindow``, oldest first.
+        var askedLately: [Duration] = []
+
         var isWaiting: Bool { answered != name && asked == nil }
+
+        /// Until then it was asked often enough; `nil` when it may be asked.
+        func restsUntil(_ kind: Kind) -> Duration? {
+            guard askedLately.count >= kind.burst, let first = askedLately.first else { return nil }
+            return first + AskBook.burstWindow
+        }
     }
+    static let burstWindow = Duration.seconds(10)
     static let firstPause = Duration.seconds(30)
     static let longestPause = Duration.seconds(900)
 
@@ -129,6 +144,9 @@ struct AskBook: Equatable {
             }
             guard wanted.contains(kind), self[kind].isWaiting else { continue }
             if let retryAt = self[kind].retryAt, now < retryAt { continue }
+            self[kind].askedLately.removeAll { now - $0 >= Self.burstWindow }
+            if self[kind].restsUntil(kind) != nil { continue }
+            if kind.burst < .max { self[kind].askedLately.append(now) }
             let isRetry = self[kind].retryAt != nil
             self[kind].asked = self[kind].name
             self[kind].askedAt = now
@@ -171,7 +189,8 @@ struct AskBook: Equatable {
         var next: Duration?
         for kind in wanted {
             let entry = self[kind]
-            for moment in [entry.later?.at, entry.standsUntil, entry.isWaiting ? entry.retryAt : nil] {
+            let waiting = entry.isWaiting ? [entry.retryAt, entry.restsUntil(kind)] : []
+            for moment in [entry.later?.at, entry.standsUntil, waiting.compactMap(\.self).max()] {
                 if let moment { next = next.map { min($0, moment) } ?? moment }
             }
         }

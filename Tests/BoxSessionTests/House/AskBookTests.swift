@@ -24,6 +24,32 @@ import Testing
         #expect(book.nextDeadline(all) == nil)
     }
 
+    /// Commands one after the other: the chargers are small, a plan is many frames.
+    @Test func aPlanIsAskedForAFewTimesInTenSeconds() {
+        var book = answered()
+        var asked: [(kind: AskBook.Kind, at: Duration)] = []
+        func look(_ now: Duration) {
+            for ask in book.take(all, at: now) {
+                asked.append((ask.kind, now))
+                book.answered(ask.kind, at: now)
+            }
+        }
+        for tenth in 1...20 {
+            let now = Duration.milliseconds(100 * tenth)
+            for kind in all { book.changed(kind, "a command ended") }
+            look(now)
+        }
+        #expect(asked.filter { $0.kind == .chargers }.count == 20)
+        // The first was the one at the start.
+        #expect(asked.filter { $0.kind == .plan }.map(\.at) == [100, 200, 300].map { .milliseconds($0) })
+        // The newest is asked for as soon as it may be, by time alone.
+        #expect(book.nextDeadline(all) == .seconds(10))
+        look(.milliseconds(9_999))
+        #expect(asked.last?.kind == .chargers)
+        look(.seconds(10))
+        #expect(asked.last?.kind == .plan && book.nextDeadline(all) == nil)
+    }
+
     @Test func whatIsNotWantedWaitsUntilItIs() {
         var book = AskBook()
         #expect(book.take([.chargers], at: .zero).map(\.kind) == [.chargers])
