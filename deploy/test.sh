@@ -21,7 +21,7 @@ trap finish EXIT
 export MQTT_TEST_BROKER=${MQTT_TEST_BROKER:-auto} SWIFT_BACKTRACE=enable=no
 if [ $# -eq 0 ]; then
     # Mostly waiting for mirrors: it goes on while the rest is built.
-    Tests/HomeAssistant/rig/install.sh >"$installed" 2>&1 &
+    HA_CHROMIUM=1 Tests/HomeAssistant/rig/install.sh >"$installed" 2>&1 &
     installing=$!
 fi
 swift build --build-tests --explicit-target-dependency-import-check error
