@@ -18,7 +18,8 @@ finish() {
 }
 trap finish EXIT
 # The tests start their own brokers on loopback.
-export MQTT_TEST_BROKER=${MQTT_TEST_BROKER:-auto} SWIFT_BACKTRACE=enable=no
+# Without colours, so that what is looked for below is found.
+export MQTT_TEST_BROKER=${MQTT_TEST_BROKER:-auto} SWIFT_BACKTRACE=enable=no NO_COLOR=1
 if [ $# -eq 0 ]; then
     # Mostly waiting for mirrors: it goes on while the rest is built.
     HA_CHROMIUM=1 Tests/HomeAssistant/rig/install.sh >"$installed" 2>&1 &
