@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building, demo or tests need on Debian 12. Does nothing when all of it is there.
 #
-#   deploy/install.sh [build|demo|tests]     as root, or as a user who may use sudo; [tests], which is all
+#   deploy/install.sh [build|demo|tests|pictures]     as root, or as a user who may use sudo; [tests]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -12,7 +12,7 @@ fi
 
 wanted=${1:-tests}
 grep -qx "# $wanted" "$here/packages.txt" || {
-    echo "install: nothing is called '$wanted'; known are build, demo and tests" >&2
+    echo "install: nothing is called '$wanted'; known are build, demo, tests and pictures" >&2
     exit 1
 }
 missing=()

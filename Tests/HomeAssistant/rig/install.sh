@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs a real Home Assistant (core + frontend) into a folder of its own, so that what this bridge
 # announces meets the real client. Uses apt (Debian) and pip; nothing outside the folder is changed
-# but for the Debian packages below.
+# but for the Debian packages of deploy/packages.txt.
 #
 #   install.sh [FOLDER]          as root; FOLDER is $HOME_ASSISTANT_ROOT or .build/home-assistant
 #
@@ -34,23 +34,7 @@ mkdir -p "$ROOT"
 exec 9>"$ROOT/.install.lock"; flock 9
 
 # ---- 1. host packages ---------------------------------------------------------------------
-want=(debootstrap mosquitto mosquitto-clients python3 python3-paho-mqtt)
-[ -z "${HA_CHROMIUM:-}" ] || want+=(chromium fonts-dejavu-core fonts-noto-core)
-missing=()
-for p in "${want[@]}"; do
-  dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  say "apt: ${missing[*]}"
-  retry apt-get update -qq
-  # every broker is started by a test on a port of its own; never as a service of the machine
-  if [ ! -e /usr/sbin/policy-rc.d ]; then
-    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
-    printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d; chmod 755 /usr/sbin/policy-rc.d
-  fi
-  retry env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$ROOT/apt.log" 2>&1 \
-    || { tail -20 "$ROOT/apt.log" >&2; exit 1; }
-fi
+retry "$here/../../../deploy/install.sh" "$([ -n "${HA_CHROMIUM:-}" ] && echo pictures || echo tests)"
 
 # ---- 2. a Debian root with a new enough Python ---------------------------------------------
 if [ ! -e "$ROOT/.rootfs-$HA_SUITE-$HA_PYTHON" ]; then
