@@ -47,8 +47,10 @@ struct DemoConsole: Sendable {
         case .text(let text):
             do throws(ConsoleFault) {
                 guard let command = try ConsoleParser.parse(text) else { return (nil, false) }
-                if case .help(let verb) = command { return (try Self.help(verb), false) }
-                return ("= \(Self.oneLine(try await carryOut(command)))", command == .quit)
+                let answer = "= \(Self.oneLine(try await carryOut(command)))"
+                guard case .help(let verb) = command else { return (answer, command == .quit) }
+                // The list, and then the answer: whoever reads answers finds one line here too.
+                return (((ConsoleHelp.lines(verb) ?? []) + [answer]).joined(separator: "\n"), false)
             } catch {
                 return ("! \(Self.oneLine(error.text))", false)
             }
@@ -57,23 +59,18 @@ struct DemoConsole: Sendable {
 
     private static func oneLine(_ text: String) -> String { text.replacing("\n", with: " ") }
 
-    /// The list, and then the answer: whoever reads answers finds one line here too.
-    private static func help(_ verb: String?) throws(ConsoleFault) -> String {
-        guard let lines = ConsoleHelp.lines(verb) else {
-            throw ConsoleFault(
-                "no command begins with \(ConsoleWords.shown(verb ?? "")); known are "
-                    + ConsoleHelp.verbs.joined(separator: ", "))
-        }
-        let answer = verb == nil ? "help WORD shows some of them" : "help shows all"
-        return (lines + ["= \(answer)"]).joined(separator: "\n")
-    }
-
     // MARK: Carrying out
 
     /// - Returns: A short fact about what is so now.
     private func carryOut(_ command: ConsoleCommand) async throws(ConsoleFault) -> String {
         switch command {
-        case .help: return ""  // answered before
+        case .help(let verb):
+            guard ConsoleHelp.lines(verb) != nil else {
+                throw ConsoleFault(
+                    "no command begins with \(ConsoleWords.shown(verb ?? "")); known are "
+                        + ConsoleHelp.verbs.joined(separator: ", "))
+            }
+            return verb == nil ? "help WORD shows some of them" : "help shows all"
         case .place: return "broker \(broker) relay \(house.relayURL)"
         case .link(let role): return await box.pairingLink(role: role)
         case .clock(let date):
