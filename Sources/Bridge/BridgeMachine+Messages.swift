@@ -1,4 +1,5 @@
 import Ambient
+import EnergyModel
 import JSONText
 import MQTTTypes
 

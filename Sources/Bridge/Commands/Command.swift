@@ -55,29 +55,10 @@ public enum Stage: String, Sendable, CaseIterable {
     public var isFinal: Bool { self != .received && self != .accepted }
 }
 
-/// Stable, lower-case reasons that automations may compare with.
-public enum CommandCode: String, Sendable, CaseIterable {
-    case badPayload = "bad_payload"
-    case unknownCommand = "unknown_command"
-    case outOfRange = "out_of_range"
-    case retained
-    case expired
-    case busy
-    case rateLimited = "rate_limited"
-    case readOnly = "read_only"
-    case notPluggedIn = "not_plugged_in"
-    case noCharger = "no_charger"
-    case boxUnreachable = "box_unreachable"
-    case noAnswer = "no_answer"
-    case dispatchBlocked = "dispatch_blocked"
-    case notAllowed = "not_allowed"
-    case needsConsent = "needs_consent"
-    case conflict
-    case precondition
-    case unsupported
-    case unavailable
-    case starting
+/// Stable, lower-case reasons that automations may compare with. Each is told in words too.
+public typealias CommandCode = Sentence.Refusal
 
+extension Sentence.Refusal {
     /// Every kind of refusal has the code of the same name.
     public init(_ kind: BoxRefusalReason.Kind) {
         self =

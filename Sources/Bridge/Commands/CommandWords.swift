@@ -68,9 +68,7 @@ extension SiteDocuments {
     }
 
     private func refusal(_ code: CommandCode, _ language: Language) -> String {
-        // Every code is the token of a sentence.
-        let known = Sentence.Refusal(rawValue: code.rawValue) ?? .unavailable
-        return Sentence.refused(known).text(language, zone: zone, now: .distantPast)
+        Sentence.refused(code).text(language, zone: zone, now: .distantPast)
     }
 }
 

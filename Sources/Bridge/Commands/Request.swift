@@ -1,3 +1,4 @@
+import EnergyModel
 import JSONText
 import MQTTTypes
 

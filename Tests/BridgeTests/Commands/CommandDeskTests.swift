@@ -306,10 +306,6 @@ import Testing
         #expect(table.end("later") == .done)
     }
 
-    @Test(arguments: CommandCode.allCases) func everyCodeHasItsSentence(code: CommandCode) {
-        #expect(Sentence.Refusal(rawValue: code.rawValue) != nil)
-    }
-
     /// Not those about the value: the level behind may be one that the box takes.
     @Test(
         arguments: [
